@@ -36,7 +36,6 @@ const (
 	UpdateResolveApproval = "resolve-approval"
 	UpdateSetOptions      = "set-options"
 	UpdateRetryTurn       = "retry-turn"
-	UpdateEnd             = "end"
 )
 
 // Signals are idempotent nudges: losing or repeating one changes nothing that
@@ -44,6 +43,7 @@ const (
 const (
 	SignalInterrupt = "interrupt"
 	SignalTitle     = "title"
+	SignalEnd       = "end"
 )
 
 // Queries return small state only; conversations are read from the store.

@@ -39,11 +39,32 @@ type RenameInput struct {
 // DestroyInput is the argument of the manager's destroy update.
 type DestroyInput struct {
 	ID string `json:"id"`
+	// RemoveWorkspace deletes the folder if we made it.
+	RemoveWorkspace bool `json:"removeWorkspace"`
+}
+
+// Interrupt is the argument of the interrupt signal.
+type Interrupt struct {
+	// Turn is the turn to stop; empty stops whichever is under way.
+	Turn string `json:"turn,omitempty"`
+}
+
+// SetTitle is the argument of the title signal.
+type SetTitle struct {
+	Title string `json:"title"`
+}
+
+// End is the argument of the end signal: the session is over.
+type End struct {
+	RemoveWorkspace bool `json:"removeWorkspace"`
 }
 
 // ReconcileInput tells the manager which sessions are really running.
 type ReconcileInput struct {
+	// Running are sessions whose workflow runs; those missing are added.
 	Running []RegistryEntry `json:"running"`
+	// Gone are sessions whose workflow was looked up and does not run.
+	Gone []string `json:"gone,omitempty"`
 }
 
 // ReconcileResult tells what the manager changed.
@@ -68,6 +89,8 @@ type AgentInput struct {
 	TurnSerial int `json:"turnSerial"`
 	// First is the first message of a new session.
 	First *QueuedMessage `json:"first,omitempty"`
+	// End is set when the session was ended while it was carried over.
+	End *End `json:"end,omitempty"`
 }
 
 // PrepareTurnInput asks to write a turn's messages and to have its sandbox

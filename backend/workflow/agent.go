@@ -1,0 +1,159 @@
+// Package workflow holds the product's two workflows: the registry of
+// sessions, and the session itself. Everything here is deterministic: no
+// clocks, no files, no models. What acts on the world are activities, named in
+// protocol and implemented elsewhere.
+package workflow
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"temporal-sandbox-agent/backend/protocol"
+)
+
+// AgentWorkflow is one session. It idles between turns, for months if need be,
+// works one message after the other, and continues as new between turns before
+// its history grows too long.
+func AgentWorkflow(ctx workflow.Context, in protocol.AgentInput) error {
+	a := newAgent(ctx, in)
+	if err := a.handle(ctx); err != nil {
+		return err
+	}
+	workflow.Go(ctx, a.publishLoop)
+	for {
+		err := workflow.Await(ctx, func() bool {
+			return a.end != nil || len(a.s.Queue) > 0 || a.isLong(ctx)
+		})
+		switch {
+		case err != nil:
+			return err
+		case a.end != nil:
+			return a.finish(ctx)
+		case a.isLong(ctx):
+			return a.continueAsNew(ctx)
+		default:
+			a.turn(ctx)
+		}
+	}
+}
+
+// agent is the state of a session's workflow. s is what is projected to the
+// outside; the rest is needed only here.
+type agent struct {
+	s protocol.Session
+	// recent are the ids of the last messages: one that is sent again is the
+	// same message. Update ids are deduplicated within one run only.
+	recent     []string
+	turnSerial int
+	published  int64
+	// decided holds answers to approvals until the turn takes them.
+	decided map[string]protocol.Resolution
+	// stopTurn cancels the turn under way.
+	stopTurn func()
+	end      *protocol.End
+	// draining refuses updates while the workflow continues as new.
+	draining bool
+}
+
+// recentLimit bounds the message ids that are carried for deduplication; a
+// client that sends again does so within seconds.
+const recentLimit = 256
+
+func newAgent(ctx workflow.Context, in protocol.AgentInput) *agent {
+	a := &agent{
+		s:          in.Session,
+		recent:     in.Recent,
+		turnSerial: in.TurnSerial,
+		decided:    map[string]protocol.Resolution{},
+		end:        in.End,
+	}
+	a.published = in.Session.Version
+	if in.First != nil {
+		a.enqueue(ctx, *in.First)
+	}
+	if a.s.Version == 0 {
+		a.touch()
+	}
+	return a
+}
+
+// touch marks the record as changed; publishLoop projects it.
+func (a *agent) touch() { a.s.Version++ }
+
+// isLong tells whether the run should be followed by a new one.
+func (a *agent) isLong(ctx workflow.Context) bool {
+	return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+}
+
+// continueAsNew hands the state to a new run. Nothing acknowledged may be lost
+// on the way: updates are refused (their senders try again with the same id),
+// running handlers end, buffered signals are taken, and only then it goes.
+func (a *agent) continueAsNew(ctx workflow.Context) error {
+	a.draining = true
+	err := workflow.Await(ctx, func() bool {
+		return workflow.AllHandlersFinished(ctx) && a.published == a.s.Version
+	})
+	if err != nil {
+		return err
+	}
+	a.drainSignals(ctx)
+	return workflow.NewContinueAsNewError(ctx, protocol.AgentWorkflow, protocol.AgentInput{
+		Session:    a.s,
+		Recent:     a.recent,
+		TurnSerial: a.turnSerial,
+		End:        a.end,
+	})
+}
+
+// finish ends the session: what runs is ended, what we made is removed, and
+// the record goes away last, so that a crash in between is noticed and done
+// again.
+func (a *agent) finish(ctx workflow.Context) error {
+	a.draining = true
+	err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+	if err != nil {
+		return err
+	}
+	a.s.State = protocol.StateEnded
+	release := protocol.ReleaseSandboxInput{
+		SessionID:       a.s.ID,
+		Place:           a.place(),
+		RemoveWorkspace: a.end.RemoveWorkspace && a.s.OwnWorkspace,
+	}
+	// A sandbox that can't be released now is left to the orphan sweep: the
+	// user's wish to be rid of the session goes first.
+	if err := untilDone(ctx, protocol.ActivityReleaseSandbox, release, nil); err != nil {
+		workflow.GetLogger(ctx).Warn("sandbox not released", "session", a.s.ID, "error", err)
+	}
+	a.touch()
+	return untilDone(ctx, protocol.ActivityPublishSession,
+		protocol.PublishSessionInput{Session: a.s, Ended: true}, nil)
+}
+
+func (a *agent) place() protocol.Place {
+	return protocol.Place{
+		Backend:   a.s.Backend,
+		Workspace: a.s.Workspace,
+		Image:     a.s.Image,
+		Sandbox:   a.s.Sandbox,
+	}
+}
+
+// publishLoop projects the record whenever it changed. It is the only place
+// that does, so that records leave in the order of their versions.
+func (a *agent) publishLoop(ctx workflow.Context) {
+	for {
+		err := workflow.Await(ctx, func() bool {
+			return a.published < a.s.Version && a.s.State != protocol.StateEnded
+		})
+		if err != nil {
+			return
+		}
+		record := a.s
+		err = untilDone(ctx, protocol.ActivityPublishSession,
+			protocol.PublishSessionInput{Session: record}, nil)
+		if err != nil {
+			return
+		}
+		a.published = record.Version
+	}
+}
