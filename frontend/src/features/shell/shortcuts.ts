@@ -1,0 +1,69 @@
+import type { MenuCommand } from '$lib/backend/types';
+import type { App } from '$lib/state/app.svelte';
+import { focusTarget } from '$lib/util/focus';
+
+interface Local {
+  toggleWorkspace: () => void;
+}
+
+// Keys of the whole window, in the form that `keyName` gives.
+const keys: Record<string, MenuCommand | 'search' | 'composer' | 'inbox'> = {
+  'ctrl+n': 'new-session',
+  'ctrl+,': 'settings',
+  'ctrl+shift+p': 'palette',
+  'ctrl+b': 'toggle-sidebar',
+  'ctrl+j': 'toggle-workspace',
+  'ctrl+/': 'shortcuts',
+  'ctrl+k': 'search',
+  'ctrl+l': 'composer',
+  'ctrl+i': 'inbox',
+};
+
+/** "ctrl+shift+p" for a key event; the command key counts as Ctrl. */
+export function keyName(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>): string {
+  const parts: string[] = [];
+  if (event.ctrlKey || event.metaKey) parts.push('ctrl');
+  if (event.altKey) parts.push('alt');
+  // For signs the shift is in the sign.
+  if (event.shiftKey && /^[a-z]$/i.test(event.key)) parts.push('shift');
+  parts.push(event.key.toLowerCase());
+  return parts.join('+');
+}
+
+/** Runs the window's commands from keys and from the native menu. */
+export function shortcuts(app: App, local: Local): () => void {
+  const run = (command: MenuCommand | 'search' | 'composer' | 'inbox') => {
+    switch (command) {
+      case 'new-session':
+      case 'settings':
+      case 'palette':
+      case 'shortcuts':
+      case 'inbox':
+        return app.ui.open({ kind: command });
+      case 'toggle-sidebar':
+        return app.toggleSidebar();
+      case 'toggle-workspace':
+        return local.toggleWorkspace();
+      case 'stop':
+        return void (app.sessions.selectedId && app.stop(app.sessions.selectedId));
+      case 'search':
+        app.prefs.set('sidebarHidden', false);
+        return focusTarget('session-search');
+      case 'composer':
+        return focusTarget('composer');
+    }
+  };
+  const keydown = (event: KeyboardEvent) => {
+    const command = keys[keyName(event)];
+    // An open dialog has the keyboard to itself.
+    if (!command || app.ui.dialog) return;
+    event.preventDefault();
+    run(command);
+  };
+  window.addEventListener('keydown', keydown);
+  const off = app.backend.onMenu((command) => run(command));
+  return () => {
+    window.removeEventListener('keydown', keydown);
+    off();
+  };
+}

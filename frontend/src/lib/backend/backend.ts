@@ -1,0 +1,88 @@
+import type {
+  AppEvent,
+  BackendInfo,
+  Boot,
+  Check,
+  CreateRequest,
+  FileContent,
+  FileEntry,
+  FolderInfo,
+  KeyInfo,
+  LogPart,
+  MenuCommand,
+  ModelInfo,
+  OptionsChange,
+  Page,
+  ProviderInfo,
+  Resolution,
+  SearchHit,
+  SendRequest,
+  SendResult,
+  Session,
+  Settings,
+  TestResult,
+} from './types';
+
+/**
+ * Everything the page asks of the program. Every call may reject with a
+ * BackendError; nothing else is thrown. `wails.ts` is the real one, tests and
+ * the gallery bring their own.
+ */
+export interface Backend {
+  boot(): Promise<Boot>;
+  sessions(): Promise<Session[]>;
+  create(req: CreateRequest): Promise<Session>;
+  rename(id: string, title: string): Promise<void>;
+  destroy(id: string, removeWorkspace: boolean): Promise<void>;
+
+  /** Resolves once the message is durable; the same id again is the same message. */
+  send(id: string, req: SendRequest): Promise<SendResult>;
+  queuedText(id: string, message: string): Promise<string>;
+  editQueued(id: string, message: string, text: string): Promise<void>;
+  removeQueued(id: string, message: string): Promise<void>;
+  moveQueued(id: string, message: string, to: number): Promise<void>;
+  steerQueued(id: string, message: string): Promise<void>;
+
+  stop(id: string): Promise<void>;
+  retryTurn(id: string): Promise<void>;
+  resolve(id: string, resolution: Resolution): Promise<void>;
+  setOptions(id: string, change: OptionsChange): Promise<void>;
+
+  /** A page of the conversation, the newest when before is "". */
+  transcript(id: string, before: string, limit: number): Promise<Page>;
+  /** A part of a command's output; offset -1 gives the last max bytes. */
+  toolLog(id: string, log: string, offset: number, max: number): Promise<LogPart>;
+  /** The data URL of an attachment or image. */
+  object(id: string, mime: string): Promise<string>;
+  search(query: string): Promise<SearchHit[]>;
+
+  backends(): Promise<BackendInfo[]>;
+  providers(): Promise<ProviderInfo[]>;
+  models(provider: string): Promise<ModelInfo[]>;
+
+  /** "" when the user cancelled. */
+  pickFolder(start: string): Promise<string>;
+  folderInfo(path: string): Promise<FolderInfo>;
+  listDir(id: string, path: string, rawPath?: string): Promise<FileEntry[]>;
+  readFile(id: string, path: string, rawPath: string, offset: number, max: number): Promise<FileContent>;
+  /** Opens a file with the system's program; path "" opens the folder. */
+  openExternal(id: string, path: string, rawPath?: string): Promise<void>;
+  openURL(url: string): Promise<void>;
+
+  saveSettings(settings: Settings): Promise<Settings>;
+  savePrefs(json: string): Promise<void>;
+  keys(): Promise<KeyInfo[]>;
+  setKey(name: string, value: string): Promise<void>;
+  deleteKey(name: string): Promise<void>;
+  testProvider(name: string): Promise<TestResult>;
+  testBackend(name: string): Promise<TestResult>;
+
+  /** Tells which session is shown: its deltas, output and file events are sent. */
+  watch(id: string): Promise<void>;
+  openDevUI(): Promise<void>;
+  doctor(): Promise<Check[]>;
+  quit(): Promise<void>;
+
+  onEvents(receive: (batch: AppEvent[]) => void): () => void;
+  onMenu(receive: (command: MenuCommand) => void): () => void;
+}

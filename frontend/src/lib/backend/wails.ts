@@ -1,0 +1,107 @@
+import type { Backend } from './backend';
+import { BackendError, faultOf } from './errors';
+import type * as t from './types';
+
+// The bridge that Wails puts into the window: one function per method of the
+// App struct in Go. It is looked up at the call, not at import, because the
+// runtime may be injected after this module was loaded.
+type Bridge = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+interface WailsWindow {
+  go?: { main?: { App?: Bridge } };
+  runtime?: {
+    EventsOn(name: string, receive: (...data: unknown[]) => void): () => void;
+  };
+}
+
+const page = window as unknown as WailsWindow;
+
+async function call<T>(method: string, ...args: unknown[]): Promise<T> {
+  const fn = page.go?.main?.App?.[method];
+  if (!fn) {
+    throw new BackendError({
+      class: 'internal',
+      happened: 'This page is not connected to the program.',
+      remedy: 'Open it with the app, not in a browser alone.',
+      detail: `${method} is not bound`,
+    });
+  }
+  try {
+    return (await fn(...args)) as T;
+  } catch (err) {
+    throw new BackendError(faultOf(err));
+  }
+}
+
+// Go sends null for an empty list.
+async function list<T>(method: string, ...args: unknown[]): Promise<T[]> {
+  return (await call<T[] | null>(method, ...args)) ?? [];
+}
+
+function settings(s: t.Settings): t.Settings {
+  return { ...s, endpoints: s.endpoints ?? [], recentFolders: s.recentFolders ?? [] };
+}
+
+function on(name: string, receive: (data: unknown) => void): () => void {
+  if (!page.runtime) return () => {};
+  return page.runtime.EventsOn(name, receive);
+}
+
+/** The backend of the real window. */
+export const wails: Backend = {
+  async boot() {
+    const boot = await call<t.Boot>('Boot');
+    return { ...boot, sessions: boot.sessions ?? [], settings: settings(boot.settings) };
+  },
+  sessions: () => list('Sessions'),
+  create: (req) => call('Create', req),
+  rename: (id, title) => call('Rename', id, title),
+  destroy: (id, removeWorkspace) => call('Destroy', id, removeWorkspace),
+
+  send: (id, req) => call('Send', id, req),
+  queuedText: (id, message) => call('QueuedText', id, message),
+  editQueued: (id, message, text) => call('EditQueued', id, message, text),
+  removeQueued: (id, message) => call('RemoveQueued', id, message),
+  moveQueued: (id, message, to) => call('MoveQueued', id, message, to),
+  steerQueued: (id, message) => call('SteerQueued', id, message),
+
+  stop: (id) => call('Stop', id),
+  retryTurn: (id) => call('RetryTurn', id),
+  resolve: (id, resolution) => call('Resolve', id, resolution),
+  setOptions: (id, change) => call('SetOptions', id, change),
+
+  async transcript(id, before, limit) {
+    const p = await call<t.Page>('Transcript', id, before, limit);
+    return { ...p, items: p.items ?? [] };
+  },
+  toolLog: (id, log, offset, max) => call('ToolLog', id, log, offset, max),
+  object: (id, mime) => call('Object', id, mime),
+  search: (query) => list('Search', query),
+
+  backends: () => list('Backends'),
+  providers: () => list('Providers'),
+  models: (provider) => list('Models', provider),
+
+  pickFolder: (start) => call('PickFolder', start),
+  folderInfo: (path) => call('FolderInfo', path),
+  listDir: (id, path, rawPath = '') => list('ListDir', id, path, rawPath),
+  readFile: (id, path, rawPath, offset, max) => call('ReadFile', id, path, rawPath, offset, max),
+  openExternal: (id, path, rawPath = '') => call('OpenExternal', id, path, rawPath),
+  openURL: (url) => call('OpenURL', url),
+
+  saveSettings: async (s) => settings(await call<t.Settings>('SaveSettings', s)),
+  savePrefs: (json) => call('SavePrefs', json),
+  keys: () => list('Keys'),
+  setKey: (name, value) => call('SetKey', name, value),
+  deleteKey: (name) => call('DeleteKey', name),
+  testProvider: (name) => call('TestProvider', name),
+  testBackend: (name) => call('TestBackend', name),
+
+  watch: (id) => call('Watch', id),
+  openDevUI: () => call('OpenDevUI'),
+  doctor: () => list('Doctor'),
+  quit: () => call('Quit'),
+
+  onEvents: (receive) => on('events', (batch) => receive((batch as t.AppEvent[]) ?? [])),
+  onMenu: (receive) => on('menu', (command) => receive(command as t.MenuCommand)),
+};

@@ -1,0 +1,158 @@
+import type { Backend } from '$lib/backend/backend';
+import { faultOf } from '$lib/backend/errors';
+import type { Boot, CreateRequest, EngineStatus, Fault, OptionsChange, Progress, Session, Settings } from '$lib/backend/types';
+import { CatalogStore } from './catalog.svelte';
+import { Events } from './events';
+import { PrefsStore } from './prefs.svelte';
+import { SessionsStore } from './sessions.svelte';
+import { Theme } from './theme';
+import { UiStore } from './ui.svelte';
+
+/**
+ * The page's state and what can be done with it. One instance is made in
+ * main.ts (or by a test, with its own backend) and reached by `getApp()`.
+ */
+export class App {
+  readonly backend: Backend;
+  readonly events = new Events();
+  readonly sessions = new SessionsStore();
+  readonly ui = new UiStore();
+  readonly prefs: PrefsStore;
+  readonly catalog: CatalogStore;
+  readonly theme = new Theme();
+
+  /** Null until the program has answered. */
+  boot = $state.raw<Boot | null>(null);
+  bootFault = $state.raw<Fault | null>(null);
+  settings = $state.raw<Settings | null>(null);
+  engine = $state.raw<EngineStatus | null>(null);
+  /** Long tasks under way, by id. */
+  progress = $state.raw<ReadonlyMap<string, Progress>>(new Map());
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+    this.prefs = new PrefsStore(backend);
+    this.catalog = new CatalogStore(backend);
+    this.sessions.listen(this.events);
+    this.events.on('engine', (e) => (this.engine = e.engine));
+    this.events.on('progress', (e) => this.#setProgress(e.progress));
+    this.events.on('gap', () => void this.reloadSessions());
+  }
+
+  /** Reads all that is needed to draw the window, and listens. */
+  async start(): Promise<void> {
+    this.backend.onEvents((batch) => this.events.emit(batch));
+    window.addEventListener('pagehide', () => this.prefs.flush());
+    await this.load();
+  }
+
+  async load(): Promise<void> {
+    this.bootFault = null;
+    try {
+      const boot = await this.backend.boot();
+      this.#setSettings(boot.settings);
+      this.prefs.load(boot.settings.prefs);
+      this.engine = boot.engine;
+      this.sessions.load(boot.sessions);
+      if (this.sessions.get(this.prefs.value.selected)) this.select(this.prefs.value.selected);
+      this.boot = boot;
+    } catch (err) {
+      this.bootFault = faultOf(err);
+    }
+  }
+
+  async reloadSessions(): Promise<void> {
+    try {
+      this.sessions.load(await this.backend.sessions());
+    } catch (err) {
+      this.ui.fail(err);
+    }
+  }
+
+  /** Shows a session and has its live events sent; "" shows none. */
+  select(id: string): void {
+    this.sessions.select(id);
+    this.prefs.set('selected', id);
+    this.backend.watch(id).catch((err: unknown) => this.ui.fail(err));
+  }
+
+  /** Makes a session and shows it. Rejects when it can't be made. */
+  async create(req: CreateRequest): Promise<Session> {
+    const session = await this.backend.create({ id: crypto.randomUUID(), ...req });
+    this.sessions.put(session);
+    this.select(session.id);
+    return session;
+  }
+
+  /** A request for a session with the settings' defaults. */
+  defaultRequest(): CreateRequest {
+    const s = this.settings;
+    return {
+      id: crypto.randomUUID(),
+      backend: s?.backend || 'local',
+      options: {
+        provider: s?.provider ?? '',
+        model: s?.model ?? '',
+        effort: s?.effort ?? '',
+        approve: s?.approve || 'auto',
+      },
+    };
+  }
+
+  async rename(id: string, title: string): Promise<void> {
+    await this.#try(() => this.backend.rename(id, title));
+  }
+
+  /** Ends a session for good. Rejects when it can't. */
+  async destroy(id: string, removeWorkspace: boolean): Promise<void> {
+    await this.backend.destroy(id, removeWorkspace);
+    this.sessions.drop(id);
+  }
+
+  async stop(id: string): Promise<void> {
+    await this.#try(() => this.backend.stop(id));
+  }
+
+  async retryTurn(id: string): Promise<void> {
+    await this.#try(() => this.backend.retryTurn(id));
+  }
+
+  async setOptions(id: string, change: OptionsChange): Promise<void> {
+    await this.#try(() => this.backend.setOptions(id, change));
+  }
+
+  /** Saves settings. Rejects when they can't be kept. */
+  async saveSettings(change: Partial<Settings>): Promise<void> {
+    if (!this.settings) return;
+    this.#setSettings(await this.backend.saveSettings({ ...this.settings, ...change }));
+  }
+
+  toggleSidebar(): void {
+    this.prefs.set('sidebarHidden', !this.prefs.value.sidebarHidden);
+  }
+
+  toggleWorkspace(): void {
+    this.prefs.set('workspaceHidden', !this.prefs.value.workspaceHidden);
+  }
+
+  // For commands whose failure has no better place than a toast.
+  async #try(command: () => Promise<void>): Promise<void> {
+    try {
+      await command();
+    } catch (err) {
+      this.ui.fail(err);
+    }
+  }
+
+  #setSettings(settings: Settings): void {
+    this.settings = settings;
+    this.theme.set(settings.theme);
+  }
+
+  #setProgress(progress: Progress): void {
+    const next = new Map(this.progress);
+    if (progress.end) next.delete(progress.id);
+    else next.set(progress.id, progress);
+    this.progress = next;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Backend } from '$lib/backend/backend';
+import { faultOf } from '$lib/backend/errors';
+import type { BackendInfo, Fault, ModelInfo, ProviderInfo } from '$lib/backend/types';
+
+/**
+ * What can be chosen: backends and providers with their models. Probing takes
+ * time, so both are read when something first shows them, and again on refresh.
+ */
+export class CatalogStore {
+  backends = $state.raw<readonly BackendInfo[]>([]);
+  providers = $state.raw<readonly ProviderInfo[]>([]);
+  /** Models by provider, where they were asked for. */
+  models = $state.raw<Readonly<Record<string, readonly ModelInfo[]>>>({});
+  loadingBackends = $state(false);
+  loadingProviders = $state(false);
+  fault = $state.raw<Fault | null>(null);
+  readonly #backend: Backend;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  async refreshBackends(): Promise<void> {
+    if (this.loadingBackends) return;
+    this.loadingBackends = true;
+    try {
+      this.backends = await this.#backend.backends();
+      this.fault = null;
+    } catch (err) {
+      this.fault = faultOf(err);
+    } finally {
+      this.loadingBackends = false;
+    }
+  }
+
+  async refreshProviders(): Promise<void> {
+    if (this.loadingProviders) return;
+    this.loadingProviders = true;
+    try {
+      this.providers = await this.#backend.providers();
+      this.fault = null;
+    } catch (err) {
+      this.fault = faultOf(err);
+    } finally {
+      this.loadingProviders = false;
+    }
+  }
+
+  /** Reads the models of a provider; rejects with why they can't be listed. */
+  async loadModels(provider: string): Promise<readonly ModelInfo[]> {
+    const models = await this.#backend.models(provider);
+    this.models = { ...this.models, [provider]: models };
+    return models;
+  }
+
+  backend(name: string): BackendInfo | undefined {
+    return this.backends.find((b) => b.name === name);
+  }
+
+  provider(name: string): ProviderInfo | undefined {
+    return this.providers.find((p) => p.name === name);
+  }
+}

@@ -1,0 +1,74 @@
+/** What the page keeps for itself in Settings.prefs. */
+export interface Prefs {
+  sidebarWidth: number;
+  sidebarHidden: boolean;
+  /** Width of the workspace pane in px. */
+  workspaceWidth: number;
+  workspaceHidden: boolean;
+  /** The session that was shown last. */
+  selected: string;
+  /** Unsent text by session id; "" is the composer without a session. */
+  drafts: Record<string, string>;
+  /** The last messages sent, newest last. */
+  history: string[];
+}
+
+export const bounds = {
+  sidebar: { min: 220, max: 360, usual: 264 },
+  workspace: { min: 320, usual: 400, share: 0.6 },
+  drafts: 200,
+  draftBytes: 64 * 1024,
+  history: 100,
+} as const;
+
+export const defaults: Prefs = {
+  sidebarWidth: bounds.sidebar.usual,
+  sidebarHidden: false,
+  workspaceWidth: bounds.workspace.usual,
+  workspaceHidden: false,
+  selected: '',
+  drafts: {},
+  history: [],
+};
+
+const clamp = (value: number, min: number, max: number) => Math.max(min, Math.min(max, value));
+
+/** Makes sound prefs of whatever was kept, by this version or another. */
+export function parsePrefs(raw: unknown): Prefs {
+  if (typeof raw !== 'object' || raw === null) return defaults;
+  const value = raw as Partial<Record<keyof Prefs, unknown>>;
+  const number = (v: unknown, or: number) => (typeof v === 'number' && Number.isFinite(v) ? v : or);
+  const bool = (v: unknown, or: boolean) => (typeof v === 'boolean' ? v : or);
+  const drafts: Record<string, string> = {};
+  if (typeof value.drafts === 'object' && value.drafts !== null) {
+    for (const [id, text] of Object.entries(value.drafts)) if (typeof text === 'string') drafts[id] = text;
+  }
+  return {
+    sidebarWidth: clamp(number(value.sidebarWidth, bounds.sidebar.usual), bounds.sidebar.min, bounds.sidebar.max),
+    sidebarHidden: bool(value.sidebarHidden, false),
+    workspaceWidth: Math.max(bounds.workspace.min, number(value.workspaceWidth, bounds.workspace.usual)),
+    workspaceHidden: bool(value.workspaceHidden, false),
+    selected: typeof value.selected === 'string' ? value.selected : '',
+    drafts,
+    history: Array.isArray(value.history)
+      ? value.history.filter((h): h is string => typeof h === 'string').slice(-bounds.history)
+      : [],
+  };
+}
+
+/** Keeps a draft; an empty one is forgotten, and the oldest go when there are too many. */
+export function withDraft(prefs: Prefs, id: string, text: string): Prefs {
+  const drafts = { ...prefs.drafts };
+  delete drafts[id];
+  if (text !== '') drafts[id] = text.slice(0, bounds.draftBytes);
+  const ids = Object.keys(drafts);
+  for (const old of ids.slice(0, Math.max(0, ids.length - bounds.drafts))) delete drafts[old];
+  return { ...prefs, drafts };
+}
+
+/** Remembers a sent message once, at the newest place. */
+export function withHistory(prefs: Prefs, text: string): Prefs {
+  if (text.trim() === '' || text.length > bounds.draftBytes) return prefs;
+  const history = [...prefs.history.filter((h) => h !== text), text].slice(-bounds.history);
+  return { ...prefs, history };
+}

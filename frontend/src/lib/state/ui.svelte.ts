@@ -1,0 +1,53 @@
+import { faultOf } from '$lib/backend/errors';
+import type { Fault } from '$lib/backend/types';
+
+/** The dialog that is open. There is at most one. */
+export type DialogState =
+  | { kind: 'new-session' }
+  | { kind: 'done'; session: string }
+  | { kind: 'destroy'; session: string }
+  | { kind: 'settings'; section?: string }
+  | { kind: 'shortcuts' }
+  | { kind: 'palette' }
+  | { kind: 'inbox' }
+  | { kind: 'link'; url: string };
+
+export interface Toast {
+  id: number;
+  text: string;
+  detail?: string;
+  tone: 'info' | 'bad';
+}
+
+/** What is open over the page. */
+export class UiStore {
+  dialog = $state.raw<DialogState | null>(null);
+  toasts = $state.raw<readonly Toast[]>([]);
+  #next = 1;
+
+  open(dialog: DialogState): void {
+    this.dialog = dialog;
+  }
+
+  close(): void {
+    this.dialog = null;
+  }
+
+  toast(text: string, options: { detail?: string; tone?: Toast['tone'] } = {}): void {
+    const { detail, tone = 'info' } = options;
+    this.toasts = [...this.toasts.slice(-3), { id: this.#next++, text, detail, tone }];
+  }
+
+  dismiss(id: number): void {
+    this.toasts = this.toasts.filter((t) => t.id !== id);
+  }
+
+  /** Shows what went wrong with something that has no better place to say so. */
+  fail(err: unknown): void {
+    const fault: Fault = faultOf(err);
+    this.toast(fault.happened, {
+      tone: 'bad',
+      detail: [fault.kept, fault.remedy].filter(Boolean).join(' ') || fault.detail,
+    });
+  }
+}
