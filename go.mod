@@ -2,6 +2,12 @@ module temporal-sandbox-agent
 
 go 1.26.8
 
+// Folders with Go files of others, which "./..." must not find.
+ignore (
+	./build/cache
+	./frontend/node_modules
+)
+
 require (
 	github.com/adrg/xdg v0.5.3
 	github.com/creack/pty v1.1.24
