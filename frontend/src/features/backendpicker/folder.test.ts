@@ -1,0 +1,53 @@
+// @vitest-environment node
+import { describe, expect, it } from 'vitest';
+import type { FolderInfo } from '$lib/backend/types';
+import { folderVerdict, shortFolder } from './folder';
+
+function info(more: Partial<FolderInfo>): FolderInfo {
+  return { path: '/data/p', exists: true, entries: 0, writable: true, git: false, ...more };
+}
+
+describe('folderVerdict', () => {
+  it('refuses with the reason given', () => {
+    const verdict = folderVerdict(info({ refused: 'This is your home folder.', entries: 40 }));
+    expect(verdict).toMatchObject({ tone: 'bad', usable: false, text: 'This is your home folder.' });
+  });
+
+  it.each([
+    ['missing', { exists: false, writable: false }, /doesn’t exist/],
+    ['not writable', { writable: false, entries: 3 }, /can’t write/],
+  ])('can’t use a folder that is %s', (_, more, text) => {
+    const verdict = folderVerdict(info(more));
+    expect(verdict.usable).toBe(false);
+    expect(verdict.tone).toBe('bad');
+    expect(verdict.text).toMatch(text);
+  });
+
+  it('takes an empty folder without a warning', () => {
+    expect(folderVerdict(info({}))).toMatchObject({ tone: 'plain', usable: true });
+  });
+
+  it('warns of files that nothing protects, not of a repository', () => {
+    expect(folderVerdict(info({ entries: 1 }))).toMatchObject({ tone: 'warn', usable: true });
+    expect(folderVerdict(info({ entries: 1 })).text).toContain('1 item,');
+    expect(folderVerdict(info({ entries: 41, git: true }))).toMatchObject({ tone: 'plain', usable: true });
+    expect(folderVerdict(info({ entries: 41, git: true })).text).toContain('41 items, a Git repository');
+  });
+
+  it('does not claim to have counted past the limit', () => {
+    expect(folderVerdict(info({ entries: 1000 })).text).toContain('1,000 items or more');
+  });
+});
+
+describe('shortFolder', () => {
+  it('writes the home folder as ~ only at its own boundary', () => {
+    expect(shortFolder('/home/ada/work')).toBe('~/work');
+    expect(shortFolder('/home/ada')).toBe('~');
+    expect(shortFolder('/homestead/x')).toBe('/homestead/x');
+  });
+
+  it('leaves out the middle and keeps the end', () => {
+    expect(shortFolder('/srv/one/two/three/four/project', 24)).toBe('/srv/…/four/project');
+    expect(shortFolder('/home/ada/aaaaaaaaaa/bbbbbbbbbbbb/project', 20)).toBe('~/…/project');
+  });
+});

@@ -1,0 +1,88 @@
+// What picking a folder as a workspace would mean, in words.
+import type { FolderInfo } from '$lib/backend/types';
+
+/** FolderInfo counts no further than this. */
+const COUNT_LIMIT = 1000;
+
+export type Tone = 'plain' | 'warn' | 'bad';
+
+export interface FolderVerdict {
+  tone: Tone;
+  /** What will happen, or why it can't. */
+  text: string;
+  /** More to know or what to do. */
+  more?: string;
+  /** Whether a session can start here. */
+  usable: boolean;
+}
+
+/** The words for a fresh folder. */
+export const FRESH: FolderVerdict = {
+  tone: 'plain',
+  text: 'The session gets a new, empty folder of its own.',
+  more: 'You can delete it together with the session later.',
+  usable: true,
+};
+
+export function folderVerdict(info: FolderInfo): FolderVerdict {
+  if (info.refused) {
+    return { tone: 'bad', text: info.refused, more: 'Pick another folder, for example one inside it.', usable: false };
+  }
+  if (!info.exists) {
+    return {
+      tone: 'bad',
+      text: 'This folder doesn’t exist.',
+      more: 'Pick another one, or make it in the folder dialog.',
+      usable: false,
+    };
+  }
+  if (!info.writable) {
+    return {
+      tone: 'bad',
+      text: 'You can’t write in this folder.',
+      more: 'Pick another one, or change its permissions first.',
+      usable: false,
+    };
+  }
+  if (info.entries === 0) {
+    return { tone: 'plain', text: 'The folder is empty. The agent works in it directly.', usable: true };
+  }
+  const count = itemCount(info.entries);
+  if (info.git) {
+    return {
+      tone: 'plain',
+      text: `${count}, a Git repository. The agent changes these files directly.`,
+      more: 'Commit first if you want to compare or go back.',
+      usable: true,
+    };
+  }
+  return {
+    tone: 'warn',
+    text: `${count}, not under Git. The agent changes these files directly.`,
+    more: 'Keep a copy if you may want them back as they are now.',
+    usable: true,
+  };
+}
+
+function itemCount(entries: number): string {
+  if (entries >= COUNT_LIMIT) return `${COUNT_LIMIT.toLocaleString('en')} items or more`;
+  return entries === 1 ? '1 item' : `${entries} items`;
+}
+
+/**
+ * shortFolder shortens a path for a button: the home folder as ~, and the
+ * middle left out when it is long.
+ */
+export function shortFolder(path: string, max = 48): string {
+  const home = path.replace(/^\/(?:home|Users)\/[^/]+(?=\/|$)/, '~');
+  if (home.length <= max) return home;
+  const parts = home.split('/');
+  const first = parts[0] === '' ? `/${parts[1] ?? ''}` : parts[0]!;
+  let tail = parts[parts.length - 1]!;
+  for (let i = parts.length - 2; i > 0; i--) {
+    const longer = `${parts[i]}/${tail}`;
+    if (first.length + 3 + longer.length > max) break;
+    tail = longer;
+  }
+  return `${first}/…/${tail}`;
+}
