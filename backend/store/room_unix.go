@@ -1,0 +1,13 @@
+//go:build linux || darwin
+
+package store
+
+import "syscall"
+
+func diskFull(dir string) bool {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return false
+	}
+	return uint64(fs.Bavail)*uint64(fs.Bsize) < minRoom
+}
