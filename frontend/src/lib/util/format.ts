@@ -1,81 +1,95 @@
-// Numbers, sizes and times as the window writes them.
+// Numbers and times in words, the same everywhere. Go's zero time stands for
+// "not set".
 
-const group = new Intl.NumberFormat('en');
+const zeroTime = '0001-01-01T00:00:00Z';
 
-/** "1,234" */
+/** Milliseconds since 1970 of a time from Go; null when it is not set. */
+export function timeOf(text: string | undefined | null): number | null {
+  if (!text || text === zeroTime) return null;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/** "0.4 s", "12 s", "1 m 12 s", "2 h 5 m". */
+export function duration(ms: number): string {
+  const total = Math.max(0, ms) / 1000;
+  if (total < 9.95) return `${total.toFixed(1)} s`;
+  const seconds = Math.round(total);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} m ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
+}
+
+/** Whole seconds for clocks that run: "4 s", "1 m 12 s". */
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return seconds < 60 ? `${seconds} s` : duration(seconds * 1000);
+}
+
+/** "950", "18.4k", "1.2M". */
 export function count(n: number): string {
-  return group.format(n);
-}
-
-/** "1 turn", "1,204 turns" */
-export function plural(n: number, one: string, many = `${one}s`): string {
-  return `${count(n)} ${n === 1 ? one : many}`;
-}
-
-/** "0 B", "812 B", "18.4 KB", "3.1 MB": steps of 1,024. */
-export function bytes(n: number): string {
-  if (n < 1024) return `${n} B`;
-  const units = ['KB', 'MB', 'GB', 'TB'];
-  let value = n / 1024;
-  let unit = 0;
-  // 1,023.96 KB would be written as 1,024.0 KB.
-  while (value >= 1023.95 && unit < units.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  return `${value < 100 ? trim(value.toFixed(1)) : Math.round(value)} ${units[unit]}`;
-}
-
-/** "940", "18.4k", "1.2M" */
-export function tokens(n: number): string {
   if (n < 1000) return String(n);
-  if (n < 999_500) return `${n < 99_950 ? trim((n / 1000).toFixed(1)) : Math.round(n / 1000)}k`;
+  if (n < 999_950) return `${trim((n / 1000).toFixed(1))}k`;
   return `${trim((n / 1_000_000).toFixed(1))}M`;
 }
 
-/** Millionths of a dollar: "$0.11", "$0.0042" below a cent, "$0". */
-export function money(micros: number): string {
-  if (micros === 0) return '$0';
+/** "1 file", "3 files"; 1,234 with its comma. */
+export function plural(n: number, one: string, many = `${one}s`): string {
+  return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+}
+
+/** "512 B", "1.2 kB", "100 MB". */
+export function bytes(n: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = n;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${unit === 0 || value >= 99.95 ? Math.round(value) : trim(value.toFixed(1))} ${units[unit]}`;
+}
+
+/** "$0.11", "under $0.01"; micros are millionths of a dollar. */
+export function cost(micros: number): string {
   const dollars = micros / 1_000_000;
-  if (dollars < 0.0001) return '<$0.0001';
-  return dollars < 0.01 ? `$${trim(dollars.toFixed(4))}` : `$${dollars.toFixed(2)}`;
+  if (dollars > 0 && dollars < 0.01) return 'under $0.01';
+  return `$${dollars.toFixed(2)}`;
 }
 
-/** "0.4 s", "12 s", "1 m 12 s", "2 h 5 m", "3 d 4 h" */
-export function duration(ms: number): string {
-  if (ms < 9_950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
-  const s = Math.round(ms / 1000);
-  if (s < 60) return `${s} s`;
-  if (s < 3600) return pair(Math.floor(s / 60), 'm', s % 60, 's');
-  const m = Math.round(s / 60);
-  if (m < 1440) return pair(Math.floor(m / 60), 'h', m % 60, 'm');
-  const h = Math.round(m / 60);
-  return pair(Math.floor(h / 24), 'd', h % 24, 'h');
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** "now", "5 min ago", "3 h ago", else the date ("12 Mar", with the year if it is another). */
+export function ago(time: number, now: number): string {
+  const past = now - time;
+  if (past < minute) return 'now';
+  if (past < hour) return `${Math.floor(past / minute)} min ago`;
+  if (past < day) return `${Math.floor(past / hour)} h ago`;
+  return date(time, now);
 }
 
-/** "now", "4 m", "3 h" under a day, then the date: "Jan 9". */
-export function when(iso: string, now: number = Date.now()): string {
-  const time = Date.parse(iso);
-  if (Number.isNaN(time)) return '';
-  const ms = now - time;
-  if (ms < 60_000) return 'now';
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} m`;
-  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h`;
-  const date = new Date(time);
-  const sameYear = date.getFullYear() === new Date(now).getFullYear();
-  return date.toLocaleDateString('en', { day: 'numeric', month: 'short', ...(sameYear ? {} : { year: 'numeric' }) });
+/** "12 Mar", "12 Mar 2024" when the year is another. */
+export function date(time: number, now: number): string {
+  const at = new Date(time);
+  const year = at.getFullYear() === new Date(now).getFullYear() ? undefined : 'numeric';
+  return at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year });
 }
 
-/** The whole date and time, for tooltips. */
-export function fullTime(iso: string): string {
-  const time = Date.parse(iso);
-  return Number.isNaN(time) ? '' : new Date(time).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium' });
+/** "12 Mar 2026, 14:05:09" for tooltips. */
+export function fullTime(time: number): string {
+  return new Date(time).toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
 }
 
 function trim(text: string): string {
-  return text.replace(/\.?0+$/, '');
-}
-
-function pair(a: number, unitA: string, b: number, unitB: string): string {
-  return b === 0 ? `${a} ${unitA}` : `${a} ${unitA} ${b} ${unitB}`;
+  return text.replace(/\.0$/, '');
 }
