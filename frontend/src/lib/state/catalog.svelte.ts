@@ -11,6 +11,8 @@ export class CatalogStore {
   providers = $state.raw<readonly ProviderInfo[]>([]);
   /** Models by provider, where they were asked for. */
   models = $state.raw<Readonly<Record<string, readonly ModelInfo[]>>>({});
+  /** Why the models of a provider could not be listed. */
+  modelFaults = $state.raw<Readonly<Record<string, Fault>>>({});
   loadingBackends = $state(false);
   loadingProviders = $state(false);
   fault = $state.raw<Fault | null>(null);
@@ -39,6 +41,7 @@ export class CatalogStore {
     try {
       this.providers = await this.#backend.providers();
       this.fault = null;
+      await Promise.all(this.providers.filter((p) => p.available && !p.models?.length).map((p) => this.#tryModels(p.name)));
     } catch (err) {
       this.fault = faultOf(err);
     } finally {
@@ -51,6 +54,17 @@ export class CatalogStore {
     const models = await this.#backend.models(provider);
     this.models = { ...this.models, [provider]: models };
     return models;
+  }
+
+  async #tryModels(provider: string): Promise<void> {
+    let fault: Fault | undefined;
+    try {
+      await this.loadModels(provider);
+    } catch (err) {
+      fault = faultOf(err);
+    }
+    const { [provider]: _, ...others } = this.modelFaults;
+    this.modelFaults = fault ? { ...others, [provider]: fault } : others;
   }
 
   backend(name: string): BackendInfo | undefined {

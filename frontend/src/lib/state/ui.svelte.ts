@@ -1,15 +1,28 @@
 import { faultOf } from '$lib/backend/errors';
 import type { Fault } from '$lib/backend/types';
 
-/** The dialog that is open. There is at most one. */
+/** A question before something that can't be taken back. */
+export interface Confirmation {
+  title: string;
+  text: string;
+  /** The button that does it. */
+  action: string;
+  danger?: boolean;
+  /** May reject: the dialog then stays and says why. */
+  run: () => void | Promise<void>;
+}
+
+/** The dialog that is open. There is at most one, and a confirmation over it. */
 export type DialogState =
   | { kind: 'new-session' }
   | { kind: 'done'; session: string }
   | { kind: 'destroy'; session: string }
-  | { kind: 'settings'; section?: string }
+  | { kind: 'settings'; section?: string; field?: string }
   | { kind: 'shortcuts' }
   | { kind: 'palette' }
   | { kind: 'inbox' }
+  | { kind: 'about' }
+  | { kind: 'trace' }
   | { kind: 'link'; url: string };
 
 export interface Toast {
@@ -22,6 +35,7 @@ export interface Toast {
 /** What is open over the page. */
 export class UiStore {
   dialog = $state.raw<DialogState | null>(null);
+  confirmation = $state.raw<Confirmation | null>(null);
   toasts = $state.raw<readonly Toast[]>([]);
   #next = 1;
 
@@ -31,6 +45,11 @@ export class UiStore {
 
   close(): void {
     this.dialog = null;
+  }
+
+  /** Asks before it runs; an open dialog stays below. */
+  confirm(confirmation: Confirmation): void {
+    this.confirmation = confirmation;
   }
 
   toast(text: string, options: { detail?: string; tone?: Toast['tone'] } = {}): void {

@@ -1,5 +1,6 @@
 // The model picker's list: providers with their models, filtered by what is typed.
 import type { ModelInfo, ProviderInfo } from '$lib/backend/types';
+import { matches, words } from '$lib/util/words';
 
 export interface ModelRow {
   provider: string;
@@ -12,17 +13,6 @@ export interface ModelRow {
 export interface ModelGroup {
   provider: ProviderInfo;
   rows: ModelRow[];
-}
-
-/** words splits a query; all of them must be found, in any order. */
-export function words(query: string): string[] {
-  return query.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-}
-
-/** matches tells whether every word is somewhere in one of the texts. */
-export function matches(wanted: readonly string[], ...texts: (string | undefined)[]): boolean {
-  const text = texts.filter(Boolean).join('\n').toLocaleLowerCase();
-  return wanted.every((word) => text.includes(word));
 }
 
 /**
@@ -57,6 +47,17 @@ function modelsOf(provider: ProviderInfo): ModelInfo[] {
   if (provider.models && provider.models.length > 0) return provider.models;
   if (provider.available && provider.default) return [{ id: provider.default, images: false }];
   return [];
+}
+
+/** withModels fills in the models that were asked for apart. */
+export function withModels(
+  providers: readonly ProviderInfo[],
+  models: Readonly<Record<string, readonly ModelInfo[]>>,
+): ProviderInfo[] {
+  return providers.map((provider) => {
+    const own = models[provider.name];
+    return own && !provider.models?.length ? { ...provider, models: [...own] } : provider;
+  });
 }
 
 export function findModel(

@@ -1,0 +1,12 @@
+// Finding things by what is typed.
+
+/** Splits a query into words; all of them must be found, in any order. */
+export function words(query: string): string[] {
+  return query.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+}
+
+/** Tells whether every word is somewhere in the texts. */
+export function matches(wanted: readonly string[], ...texts: (string | undefined)[]): boolean {
+  const text = texts.filter(Boolean).join('\n').toLocaleLowerCase();
+  return wanted.every((word) => text.includes(word));
+}
