@@ -52,15 +52,26 @@ func (c curve) at(t float64) point {
 	return p
 }
 
-// distance returns how far p is from the curve, cut into short straight pieces.
-func (c curve) distance(p point) float64 {
+// line cuts the curve into short straight pieces.
+func (c curve) line() []point {
 	const pieces = 48
-	best := math.Inf(1)
-	a := c[0]
-	for i := 1; i <= pieces; i++ {
-		b := c.at(float64(i) / pieces)
+	out := make([]point, pieces+1)
+	for i := range out {
+		out[i] = c.at(float64(i) / pieces)
+	}
+	return out
+}
+
+// toLine returns how far p is from a line of straight pieces. Farther away than two strokes
+// it stops counting.
+func toLine(p point, line []point) float64 {
+	best := 2 * stroke
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		if p.y < min(a.y, b.y)-best || p.y > max(a.y, b.y)+best || p.x < min(a.x, b.x)-best || p.x > max(a.x, b.x)+best {
+			continue
+		}
 		best = min(best, toSegment(p, a, b))
-		a = b
 	}
 	return best
 }
@@ -89,6 +100,7 @@ func toHole(p, centre point) float64 { return math.Hypot(p.x-centre.x, p.y-centr
 // distance to each edge, which is a smooth edge one pixel wide at any size.
 func draw(size int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, size, size))
+	leftPieces, rightPieces := leftLine.line(), rightLine.line()
 	unit := grid / float64(size) // grid units in one pixel
 	cover := func(distance float64) float64 { return min(max(0.5-distance/unit, 0), 1) }
 	for y := range size {
@@ -99,8 +111,8 @@ func draw(size int) *image.NRGBA {
 				continue
 			}
 			c := tile
-			c = mix(c, muted, cover(leftLine.distance(p)-stroke/2))
-			c = mix(c, accent, cover(rightLine.distance(p)-stroke/2))
+			c = mix(c, muted, cover(toLine(p, leftPieces)-stroke/2))
+			c = mix(c, accent, cover(toLine(p, rightPieces)-stroke/2))
 			for _, old := range []struct {
 				at  point
 				ink color.NRGBA
