@@ -1,5 +1,5 @@
-import type { MenuCommand } from '$lib/backend/types';
 import type { App } from '$lib/state/app.svelte';
+import type { Command } from '$lib/state/ui.svelte';
 import { focusTarget } from '$lib/util/focus';
 
 interface Local {
@@ -7,13 +7,14 @@ interface Local {
 }
 
 // Keys of the whole window, in the form that `keyName` gives.
-const keys: Record<string, MenuCommand | 'search' | 'composer' | 'inbox'> = {
+const keys: Record<string, Command> = {
   'ctrl+n': 'new-session',
   'ctrl+,': 'settings',
   'ctrl+shift+p': 'palette',
   'ctrl+b': 'toggle-sidebar',
   'ctrl+j': 'toggle-workspace',
   'ctrl+/': 'shortcuts',
+  '?': 'shortcuts',
   'ctrl+k': 'search',
   'ctrl+l': 'composer',
   'ctrl+i': 'inbox',
@@ -30,9 +31,16 @@ export function keyName(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'
   return parts.join('+');
 }
 
-/** Runs the window's commands from keys and from the native menu. */
+/** Tells whether a key without Ctrl belongs to the element: it takes text. */
+export function takesText(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return !['checkbox', 'radio', 'range', 'button'].includes(target.type);
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+}
+
+/** Runs the window's commands from keys, the palette and the native menu. */
 export function shortcuts(app: App, local: Local): () => void {
-  const run = (command: MenuCommand | 'search' | 'composer' | 'inbox') => {
+  const run = (command: Command) => {
     switch (command) {
       case 'new-session':
       case 'settings':
@@ -56,13 +64,16 @@ export function shortcuts(app: App, local: Local): () => void {
   const keydown = (event: KeyboardEvent) => {
     const command = keys[keyName(event)];
     // An open dialog has the keyboard to itself.
-    if (!command || app.ui.dialog) return;
+    if (!command || app.ui.dialog || app.ui.confirmation) return;
+    if (!event.ctrlKey && !event.metaKey && takesText(event.target)) return;
     event.preventDefault();
     run(command);
   };
   window.addEventListener('keydown', keydown);
   const off = app.backend.onMenu((command) => run(command));
+  app.run = run;
   return () => {
+    app.run = () => {};
     window.removeEventListener('keydown', keydown);
     off();
   };

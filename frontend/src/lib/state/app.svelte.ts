@@ -6,7 +6,7 @@ import { Events } from './events';
 import { PrefsStore } from './prefs.svelte';
 import { SessionsStore } from './sessions.svelte';
 import { Theme } from './theme';
-import { UiStore } from './ui.svelte';
+import { UiStore, type Command } from './ui.svelte';
 
 /**
  * The page's state and what can be done with it. One instance is made in
@@ -28,6 +28,9 @@ export class App {
   engine = $state.raw<EngineStatus | null>(null);
   /** Long tasks under way, by id. */
   progress = $state.raw<ReadonlyMap<string, Progress>>(new Map());
+
+  /** Runs a command of the window; the shell puts its own here while it is shown. */
+  run: (command: Command) => void = () => {};
 
   constructor(backend: Backend) {
     this.backend = backend;
@@ -58,6 +61,15 @@ export class App {
       this.boot = boot;
     } catch (err) {
       this.bootFault = faultOf(err);
+    }
+  }
+
+  /** Reads again who answers by default: a key or a server came or went. */
+  async refreshDefaults(): Promise<void> {
+    try {
+      this.boot = await this.backend.boot();
+    } catch (err) {
+      this.ui.fail(err);
     }
   }
 

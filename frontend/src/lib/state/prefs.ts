@@ -5,6 +5,10 @@ export interface Prefs {
   /** Width of the workspace pane in px. */
   workspaceWidth: number;
   workspaceHidden: boolean;
+  /** The file tree's share of the pane's height while a file is shown. */
+  treeShare: number;
+  /** Whether files whose name begins with a dot are listed. */
+  showHidden: boolean;
   /** The session that was shown last. */
   selected: string;
   /** Unsent text by session id; "" is the composer without a session. */
@@ -16,6 +20,7 @@ export interface Prefs {
 export const bounds = {
   sidebar: { min: 220, max: 360, usual: 264 },
   workspace: { min: 320, usual: 400, share: 0.6 },
+  tree: { min: 0.15, max: 0.85, usual: 0.4 },
   drafts: 200,
   draftBytes: 64 * 1024,
   history: 100,
@@ -26,6 +31,8 @@ export const defaults: Prefs = {
   sidebarHidden: false,
   workspaceWidth: bounds.workspace.usual,
   workspaceHidden: false,
+  treeShare: bounds.tree.usual,
+  showHidden: true,
   selected: '',
   drafts: {},
   history: [],
@@ -48,6 +55,8 @@ export function parsePrefs(raw: unknown): Prefs {
     sidebarHidden: bool(value.sidebarHidden, false),
     workspaceWidth: Math.max(bounds.workspace.min, number(value.workspaceWidth, bounds.workspace.usual)),
     workspaceHidden: bool(value.workspaceHidden, false),
+    treeShare: clamp(number(value.treeShare, bounds.tree.usual), bounds.tree.min, bounds.tree.max),
+    showHidden: bool(value.showHidden, true),
     selected: typeof value.selected === 'string' ? value.selected : '',
     drafts,
     history: Array.isArray(value.history)

@@ -1,5 +1,8 @@
 import { faultOf } from '$lib/backend/errors';
-import type { Fault } from '$lib/backend/types';
+import type { Fault, MenuCommand } from '$lib/backend/types';
+
+/** What keys, the palette and the native menu can ask of the window. */
+export type Command = MenuCommand | 'search' | 'composer' | 'inbox';
 
 /** A question before something that can't be taken back. */
 export interface Confirmation {
