@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -41,6 +43,16 @@ type Item struct {
 	Summary   *SummaryItem   `json:"summary,omitempty"`
 	TurnEnd   *TurnEndItem   `json:"turnEnd,omitempty"`
 }
+
+// NewItem returns an item of a turn with its id set; seq is 0 to 999,999.
+func NewItem(turn string, seq int, at time.Time) Item {
+	return Item{ID: fmt.Sprintf("%s/%06d", turn, seq), Turn: turn, Seq: seq, Time: at.UTC()}
+}
+
+// CallID names the execution of a tool call: unique over all sessions, the
+// same when the call is run again, and safe as a file name. It begins with the
+// session's id and a dot, and with the turn's id and a dash.
+func (i Item) CallID() string { return strings.ReplaceAll(i.ID, "/", "-") }
 
 // UserItem is a message of the user.
 type UserItem struct {

@@ -20,6 +20,10 @@ const (
 // AgentID returns the workflow id of a session.
 func AgentID(session string) string { return AgentIDPrefix + session }
 
+// HostLost is the type of the error with which the engine ends an activity
+// whose process is gone.
+const HostLost = "HostLost"
+
 // Updates of the SessionManagerWorkflow. Each is a validated command.
 const (
 	UpdateCreate    = "create"
@@ -54,6 +58,7 @@ const (
 
 // Activity types: verb and object.
 const (
+	ActivityPrepareSandbox = "PrepareSandbox"
 	ActivityPrepareTurn    = "PrepareTurn"
 	ActivityCallModel      = "CallModel"
 	ActivityRunTool        = "RunTool"

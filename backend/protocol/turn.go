@@ -93,6 +93,21 @@ type AgentInput struct {
 	End *End `json:"end,omitempty"`
 }
 
+// PrepareSandboxInput asks for a new session's sandbox before its first turn,
+// so that its files can be seen.
+type PrepareSandboxInput struct {
+	SessionID string `json:"sessionId"`
+	Place     Place  `json:"place"`
+}
+
+// PrepareSandboxResult tells where the session works.
+type PrepareSandboxResult struct {
+	Sandbox      string `json:"sandbox"`
+	Workspace    string `json:"workspace"`
+	OwnWorkspace bool   `json:"ownWorkspace"`
+	Confined     bool   `json:"confined"`
+}
+
 // PrepareTurnInput asks to write a turn's messages and to have its sandbox
 // ready.
 type PrepareTurnInput struct {

@@ -19,6 +19,9 @@ func AgentWorkflow(ctx workflow.Context, in protocol.AgentInput) error {
 		return err
 	}
 	workflow.Go(ctx, a.publishLoop)
+	if in.Session.Version == 0 && in.First == nil {
+		a.settle(ctx)
+	}
 	for {
 		err := workflow.Await(ctx, func() bool {
 			return a.end != nil || len(a.s.Queue) > 0 || a.isLong(ctx)
@@ -66,7 +69,8 @@ func newAgent(ctx workflow.Context, in protocol.AgentInput) *agent {
 		decided:    map[string]protocol.Resolution{},
 		end:        in.End,
 	}
-	a.published = in.Session.Version
+	// The last change of the run before may not have been projected.
+	a.published = in.Session.Version - 1
 	if in.First != nil {
 		a.enqueue(ctx, *in.First)
 	}
@@ -74,6 +78,21 @@ func newAgent(ctx workflow.Context, in protocol.AgentInput) *agent {
 		a.touch()
 	}
 	return a
+}
+
+// settle has a new session's sandbox made before its first message, so that
+// its files can be seen. If that fails nothing is lost: the first turn tries
+// again and tells why it can't.
+func (a *agent) settle(ctx workflow.Context) {
+	var out protocol.PrepareSandboxResult
+	in := protocol.PrepareSandboxInput{SessionID: a.s.ID, Place: a.place()}
+	if err := once(ctx, protocol.ActivityPrepareSandbox, in, &out); err != nil {
+		workflow.GetLogger(ctx).Info("no sandbox yet", "session", a.s.ID, "error", err)
+		return
+	}
+	a.s.Sandbox, a.s.Workspace = out.Sandbox, out.Workspace
+	a.s.OwnWorkspace, a.s.Confined = out.OwnWorkspace, out.Confined
+	a.touch()
 }
 
 // touch marks the record as changed; publishLoop projects it.
@@ -90,7 +109,7 @@ func (a *agent) isLong(ctx workflow.Context) bool {
 func (a *agent) continueAsNew(ctx workflow.Context) error {
 	a.draining = true
 	err := workflow.Await(ctx, func() bool {
-		return workflow.AllHandlersFinished(ctx) && a.published == a.s.Version
+		return workflow.AllHandlersFinished(ctx)
 	})
 	if err != nil {
 		return err

@@ -10,10 +10,6 @@ import (
 	"temporal-sandbox-agent/backend/protocol"
 )
 
-// hostLost is the error type with which the engine's reaper ends activities
-// whose process is gone.
-const hostLost = "HostLost"
-
 // Time limits of activities. In a cluster a worker that dies is noticed by its
 // missing heartbeats; in the app by the reaper at the next start. The long
 // start-to-close limit only stops what would hang for ever.
@@ -89,7 +85,7 @@ func faultOf(err error) *protocol.Fault {
 		return &protocol.Fault{Class: protocol.ClassCancelled, Happened: "Stopped"}
 	}
 	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok {
-		if application.Type() == hostLost {
+		if application.Type() == protocol.HostLost {
 			return &protocol.Fault{Class: protocol.ClassHostLost, Happened: "The app was closed in the middle of this step"}
 		}
 		var fault protocol.Fault
