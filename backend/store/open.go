@@ -33,7 +33,7 @@ const (
 	// fullCheckBytes is the size up to which every opening checks the whole
 	// file; above it only the records, which tell what objects there should
 	// be (objects are verified when they are read).
-	fullCheckBytes = 16 << 20
+	fullCheckBytes = 4 << 20
 	readers        = 4
 )
 

@@ -1,0 +1,141 @@
+package transcript
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"temporal-sandbox-agent/backend/protocol"
+	"temporal-sandbox-agent/backend/store"
+)
+
+// Keys of records.
+const (
+	sessionPrefix = "session/" // session/<id>/: the record
+	endedPrefix   = "ended/"   // ended/<id>/: the session was removed
+)
+
+func sessionKey(id string) string { return sessionPrefix + id + "/" }
+func endedKey(id string) string   { return endedPrefix + id + "/" }
+
+// SaveSession projects a record. It returns false, and changes nothing, when a
+// newer one is there already or the session was removed.
+func (t *Transcript) SaveSession(ctx context.Context, session protocol.Session) (bool, error) {
+	if session.ID == "" {
+		return false, errors.New("save a session: it has no id")
+	}
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	old, err := t.Session(ctx, session.ID)
+	if err != nil && !isNotFound(err) {
+		return false, err
+	}
+	if err == nil && old.Version > session.Version {
+		return false, nil
+	}
+	if err != nil {
+		// Unknown: new, or removed and projected too late.
+		_, err := t.store.Lookup(ctx, endedKey(session.ID))
+		if err == nil {
+			return false, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return false, fmt.Errorf("save session %s: %w", session.ID, err)
+		}
+	}
+	value, err := json.Marshal(session)
+	if err != nil {
+		return false, fmt.Errorf("save session %s: %w", session.ID, err)
+	}
+	if err := t.store.Set(ctx, store.Record{Key: sessionKey(session.ID), Value: value}); err != nil {
+		return false, fmt.Errorf("save session %s: %w", session.ID, err)
+	}
+	return true, nil
+}
+
+// Session returns the record of a session; one that is not there is a
+// *protocol.Fault of ClassNotFound.
+func (t *Transcript) Session(ctx context.Context, id string) (protocol.Session, error) {
+	r, err := t.store.Lookup(ctx, sessionKey(id))
+	if errors.Is(err, store.ErrNotFound) {
+		return protocol.Session{}, &protocol.Fault{Class: protocol.ClassNotFound, Happened: "There is no such session.", Detail: id}
+	}
+	if err != nil {
+		return protocol.Session{}, fmt.Errorf("read session %s: %w", id, err)
+	}
+	return decodeSession(r)
+}
+
+// Sessions returns all records, the last updated first.
+func (t *Transcript) Sessions(ctx context.Context) ([]protocol.Session, error) {
+	records, err := t.store.List(ctx, sessionPrefix, 0, 0)
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions: %w", err)
+	}
+	sessions := make([]protocol.Session, 0, len(records))
+	for _, r := range records {
+		s, err := decodeSession(r)
+		if err != nil {
+			return nil, err
+		}
+		sessions = append(sessions, s)
+	}
+	slices.SortStableFunc(sessions, func(a, b protocol.Session) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.ID, b.ID))
+	})
+	return sessions, nil
+}
+
+// RemoveSession forgets a session: its record and the items of a turn under
+// way. Its commits stay where forks share them. A record that is saved later
+// is dropped.
+func (t *Transcript) RemoveSession(ctx context.Context, id string) error {
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	shared, err := t.hasForks(ctx, id)
+	if err != nil {
+		return err
+	}
+	// The mark first: from then on nothing can bring the session back.
+	if err := t.store.Set(ctx, store.Record{Key: endedKey(id)}); err != nil {
+		return fmt.Errorf("remove session %s: %w", id, err)
+	}
+	gone := []string{sessionKey(id), turnPrefix + id + "."}
+	if !shared {
+		gone = append(gone, commitKey(id+"."))
+	}
+	for _, prefix := range gone {
+		if err := t.store.Delete(ctx, prefix); err != nil {
+			return fmt.Errorf("remove session %s: %w", id, err)
+		}
+	}
+	if !shared {
+		t.removeFromIndex(ctx, id)
+	}
+	return nil
+}
+
+// hasForks tells whether a session that is there was forked from id.
+func (t *Transcript) hasForks(ctx context.Context, id string) (bool, error) {
+	sessions, err := t.Sessions(ctx)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(sessions, func(s protocol.Session) bool { return s.Parent == id }), nil
+}
+
+func decodeSession(r store.Record) (protocol.Session, error) {
+	var s protocol.Session
+	if err := json.Unmarshal(r.Value, &s); err != nil {
+		return protocol.Session{}, fmt.Errorf("read session record %q: %w", r.Key, err)
+	}
+	return s, nil
+}
+
+func isNotFound(err error) bool {
+	var f *protocol.Fault
+	return errors.As(err, &f) && f.Class == protocol.ClassNotFound
+}

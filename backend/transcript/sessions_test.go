@@ -1,0 +1,120 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"temporal-sandbox-agent/backend/protocol"
+)
+
+func save(t testing.TB, tr *Transcript, s protocol.Session) bool {
+	t.Helper()
+	saved, err := tr.SaveSession(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saved
+}
+
+func TestSessions(t *testing.T) {
+	tr := newTranscript(t)
+	for n := range 3 {
+		s := protocol.Session{ID: fmt.Sprint("s", n), Version: 1, Title: fmt.Sprint("title ", n), Updated: epoch.Add(time.Duration(n%2) * time.Hour)}
+		if !save(t, tr, s) {
+			t.Errorf("session %d was not saved", n)
+		}
+	}
+	all, err := tr.Sessions(t.Context())
+	var order []string
+	for _, s := range all {
+		order = append(order, s.ID)
+	}
+	if err != nil || !slices.Equal(order, []string{"s1", "s0", "s2"}) {
+		t.Errorf("order: %q, %v", order, err)
+	}
+	var fault *protocol.Fault
+	if _, err := tr.Session(t.Context(), "s"); !errors.As(err, &fault) || fault.Class != protocol.ClassNotFound {
+		t.Errorf("no such session: %v", err)
+	}
+}
+
+func TestOlderRecordIsDropped(t *testing.T) {
+	tr := newTranscript(t)
+	save(t, tr, protocol.Session{ID: "s", Version: 5, Title: "five"})
+	if save(t, tr, protocol.Session{ID: "s", Version: 4, Title: "four"}) {
+		t.Error("an older version was saved")
+	}
+	if !save(t, tr, protocol.Session{ID: "s", Version: 5, Title: "five again"}) {
+		t.Error("the same version was dropped")
+	}
+	if s, err := tr.Session(t.Context(), "s"); err != nil || s.Title != "five again" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestRemoveSession(t *testing.T) {
+	tr := newTranscript(t)
+	head := talk(t, tr, "s", "", 1, 1)
+	save(t, tr, protocol.Session{ID: "s", Version: 2, Head: string(head)})
+	save(t, tr, protocol.Session{ID: "s2", Version: 1})
+	write(t, tr, ref("s", 2, head), user(0, "under way"))
+	write(t, tr, ref("s2", 1, ""), user(0, "of another"))
+	for range 2 {
+		if err := tr.RemoveSession(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if save(t, tr, protocol.Session{ID: "s", Version: 3}) {
+		t.Error("a removed session came back")
+	}
+	all, err := tr.Sessions(t.Context())
+	if err != nil || len(all) != 1 || all[0].ID != "s2" {
+		t.Errorf("left: %+v, %v", all, err)
+	}
+	if got := len(load(t, New(tr.store), "", "s.2")); got != 0 {
+		t.Errorf("%d items of the removed session are left", got)
+	}
+	if got := len(load(t, New(tr.store), "", "s2.1")); got != 1 {
+		t.Errorf("%d items of the other session are left", got)
+	}
+}
+
+func BenchmarkSessions300(b *testing.B) {
+	tr := newTranscript(b)
+	for n := range 300 {
+		s := protocol.Session{
+			ID: fmt.Sprintf("%08d-0000-4000-8000-000000000000", n), Version: 1, Title: "A title of usual length",
+			Workspace: "/home/somebody/projects/something", Backend: "local", State: protocol.StateIdle,
+			Head: fmt.Sprintf("%064d", n), Created: epoch, Updated: epoch.Add(time.Duration(n) * time.Second),
+		}
+		save(b, tr, s)
+	}
+	for b.Loop() {
+		if all, err := tr.Sessions(b.Context()); err != nil || len(all) != 300 {
+			b.Fatal(len(all), err)
+		}
+	}
+}
+
+// BenchmarkStep is what a step costs here: two writes and the reading of all.
+func BenchmarkStep(b *testing.B) {
+	for _, steps := range []int{5, 500} {
+		b.Run(fmt.Sprint(steps), func(b *testing.B) {
+			tr := newTranscript(b)
+			turn := ref("s", 1, "")
+			for i := range steps {
+				write(b, tr, turn, toolItem(i, protocol.ToolDone, "output of a command"))
+			}
+			for b.Loop() {
+				write(b, tr, turn, toolItem(steps, protocol.ToolRunning, ""))
+				write(b, tr, turn, toolItem(steps, protocol.ToolDone, "output of a command"))
+				if got := len(load(b, tr, "", turn.TurnID)); got != steps+1 {
+					b.Fatal(got)
+				}
+			}
+		})
+	}
+}
