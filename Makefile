@@ -20,16 +20,20 @@ export PATH := $(CACHE)/node/bin:$(PATH)
 # Temporal server (minutes of work) instead of having one each.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
 
-# Build tags, read off Wails v2.15.0:
-#   desktop,production  what `wails build` passes. Only `production` selects code (the window with
-#                       the embedded page, no developer tools); without it, or `dev` or `bindings`,
-#                       the program compiles but says at start that tags are missing.
-#   dev                 what `wails dev` passes: the same window, and beside it an HTTP server that
-#                       serves the page to browsers and carries its calls to Go over a WebSocket
-#                       at /wails/ipc. It is set up by the environment: devserver=127.0.0.1:PORT and
-#                       assetdir=FOLDER (of the same names as flags, which our commands would
-#                       not know). The window opens as well, so it needs a display.
-#   webkit2_41          WebKitGTK 4.1 (libsoup 3); 4.0 is gone from current distributions.
+# Build tags, as Wails v2.15.0 has them:
+#   desktop,production  what `wails build` passes. Only `production` selects code: the window with
+#                       the embedded page and no developer tools. Without it (or `dev`, or
+#                       `bindings`) everything compiles, and wails.Run answers that tags are missing.
+#   dev                 what `wails dev` passes: the same window, and an HTTP server that gives the
+#                       page to browsers too and carries its calls to Go over a WebSocket
+#                       (/wails/ipc). The environment sets it up: devserver=127.0.0.1:PORT (there is
+#                       no way to learn the port of :0) and assetdir=FOLDER (else the folder of
+#                       index.html is guessed from the working directory). It takes both as flags
+#                       as well, which our own commands don't know. The window opens in any case,
+#                       so it needs a display, and its page is one more client beside the browser's.
+#   bindings            what build/bindings.sh passes: writes TypeScript and opens nothing.
+#   webkit2_41          WebKitGTK 4.1 (libsoup 3); current distributions have no 4.0 any more.
+# Without a display GTK cannot start and Wails panics; main.go looks for one first.
 TAGS_APP := desktop,production,webkit2_41
 TAGS_DEV := dev,webkit2_41
 LDFLAGS  := -s -w -X main.version=$(VERSION)

@@ -118,7 +118,7 @@ func TestEachRuleCanFail(t *testing.T) {
 			"backend/session/s.go imports backend/engine",
 		},
 		{
-			"only programs import the composition root",
+			"import the composition root",
 			[]string{"main.go", "package main\nimport _ \"OUR/backend\"\n", "backend/backend.go", lib()},
 			[]string{"sandbox/s.go", lib("OUR/backend"), "backend/backend.go", lib()},
 			"sandbox/s.go imports backend",

@@ -43,7 +43,7 @@ var vendors = []struct {
 	{"go.temporal.io/server/...", []string{"backend/engine/..."}, "the embedded server is the engine's secret; others dial it as they would any cluster"},
 	{"github.com/temporalio/ui-server/...", []string{"backend/engine/..."}, "developer tools are the engine's"},
 	{"github.com/zalando/go-keyring/...", []string{"backend/config/..."}, "keys are read in one place, which knows what to do without a keyring"},
-	{"github.com/spf13/cobra/...", []string{"."}, "only main parses command lines"},
+	{"github.com/spf13/cobra/...", []string{".", "backend/cli/..."}, "only the command line parses command lines"},
 	{"github.com/adrg/xdg/...", []string{"backend/config/..."}, "paths are decided once, so that a data folder can be moved as a whole"},
 	{"github.com/joho/godotenv/...", []string{"backend/config/..."}, "settings are read in one place"},
 	{"modernc.org/sqlite/...", []string{"backend/store/...", "backend/engine/..."}, "each database has one owner"},
@@ -105,9 +105,9 @@ func rules() []rule {
 			wiredInOnePlace,
 		},
 		{
-			"only programs import the composition root",
+			"only programs and the command line import the composition root",
 			"what imports it imports everything",
-			onlyPrograms("backend"),
+			onlyPrograms("backend", "backend/cli/..."),
 		},
 		{
 			"only app.go talks to the window",
@@ -188,9 +188,11 @@ func onlyIn(library string, users ...string) func(*tree) []string {
 	})
 }
 
-// onlyPrograms: a package is imported by commands only.
-func onlyPrograms(pkg string) func(*tree) []string {
-	return imports(func(f *sourceFile, imported string) bool { return imported == pkg && !f.isMain() })
+// onlyPrograms: a package is imported by programs and what is allowed only.
+func onlyPrograms(pkg string, allowed ...string) func(*tree) []string {
+	return imports(func(f *sourceFile, imported string) bool {
+		return imported == pkg && !f.isMain() && !matches(f.pkg, allowed...)
+	})
 }
 
 // imports collects the imports of files that are not tests for which broken says so.

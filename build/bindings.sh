@@ -12,11 +12,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 generate() {
-  (cd "$root" && go build -buildvcs=false -tags bindings,webkit2_41 -o "$work/generate" .)
+  (cd "$root" && go build -buildvcs=false -tags bindings,webkit2_41 -o "$work/wailsbindings" .)
   mkdir "$work/frontend"
   cp "$root/wails.json" "$work/"
   # A data folder of its own: generating must not touch, or need, anybody's sessions.
-  (cd "$work" && env TSA_DATA_DIR="$work/data" tsprefix="" tssuffix="" tsoutputtype=classes ./generate)
+  (cd "$work" && env TSA_DATA_DIR="$work/data" tsprefix="" tssuffix="" tsoutputtype=classes ./wailsbindings)
   [ -d "$work/frontend/wailsjs/go" ] || {
     echo "bindings: the program wrote none; does main() still reach wails.Run when built with the tag \"bindings\"?" >&2
     exit 1
