@@ -1,14 +1,19 @@
 package workflow
 
 import (
-	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"temporal-sandbox-agent/backend/protocol"
 )
 
-// Register makes the workflows known to a worker under their constant names.
-func Register(r worker.WorkflowRegistry) {
+// A Registry is where workflows are made known: a worker or a test environment. It is declared
+// here because the SDK's worker package is more than workflow code may import.
+type Registry interface {
+	RegisterWorkflowWithOptions(w any, options workflow.RegisterOptions)
+}
+
+// Register makes the workflows known under their constant names.
+func Register(r Registry) {
 	r.RegisterWorkflowWithOptions(SessionManagerWorkflow, workflow.RegisterOptions{Name: protocol.SessionManagerWorkflow})
 	r.RegisterWorkflowWithOptions(AgentWorkflow, workflow.RegisterOptions{Name: protocol.AgentWorkflow})
 }
