@@ -24,7 +24,10 @@ type Tool interface {
 	// model can act on, when the arguments can't be used.
 	Assess(args json.RawMessage, env Env) (protocol.Ask, error)
 	// Run does it. What goes wrong in the doing is a Result with ToolFailed and
-	// a text for the model; an error means that the sandbox failed.
+	// a text for the model; an error means that the sandbox failed. When ctx
+	// ends, Run returns its error and leaves a command running: the next Run
+	// under the same call id finds it again, or the caller kills it because the
+	// user stopped the turn.
 	Run(ctx context.Context, call Call) (Outcome, error)
 }
 
@@ -37,15 +40,23 @@ type Env struct {
 
 // Call is one call to run.
 type Call struct {
-	// ID is unique over all sessions and the same when the call is run again
-	// after a crash.
+	// ID is unique over all sessions, the same when the call is run again after
+	// a crash, and the command's call id in the journal. It is the session's
+	// id, a dot, and what is unique in the session: letters, digits, "-" and
+	// "_", which the model meets as the id of a running command.
 	ID      string
 	Args    json.RawMessage
 	Env     Env
 	Sandbox sandbox.Sandbox
 	Journal Commands
-	// Live gets output while it comes; may be nil.
+	// Live gets output while it comes; may be nil. Offset counts the bytes that
+	// this call has shown before.
 	Live func(offset int64, data []byte)
+	// Seen tells how many bytes of a command's output the model has been given:
+	// the largest OutputBytes of the conversation's results whose Log is log, 0
+	// if there is none. What was not recorded was not seen, so that a crash may
+	// show output twice but loses none. Nil is 0.
+	Seen func(ctx context.Context, log string) (int64, error)
 }
 
 // Commands runs journalled commands; journal.Journal is one.
