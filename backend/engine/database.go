@@ -1,0 +1,260 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"go.temporal.io/server/common/persistence/sql/sqlplugin"
+	schema "go.temporal.io/server/schema/sqlite"
+)
+
+// checkTime bounds the search for damage at a start. A file of 50 MB is read
+// in full in that time; of a larger one the first part is, and the server finds
+// the rest when it reads it.
+const checkTime = 150 * time.Millisecond
+
+// database is our own connection beside the server's: it looks at the file
+// before the server opens it, and folds the write-ahead log when it is done.
+type database struct {
+	db *sql.DB
+	p  paths
+}
+
+// prepareDatabase makes the file ready for the server that is built in: made
+// if missing, set aside if damaged or newer, copied if older. The caller closes
+// the database after the server has stopped.
+func prepareDatabase(ctx context.Context, p paths, appVersion string, now time.Time) (*database, []Notice, error) {
+	var notices []Notice
+	want := stamp{Server: serverVersion, App: appVersion}
+	have, err := readStamp(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	reason, damage, err := inspect(ctx, p, have)
+	if err != nil {
+		return nil, nil, err
+	}
+	if reason != "" {
+		kept, err := setAside(p, now)
+		if err != nil {
+			return nil, nil, err
+		}
+		notices = append(notices, Notice{Kind: reason, Kept: kept, Detail: damage})
+	}
+	_, err = os.Stat(p.database())
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if err := createDatabase(ctx, p, now); err != nil {
+			return nil, nil, err
+		}
+	case err != nil:
+		return nil, nil, storageError(p.dir, "find the database", err)
+	case have.age() < 0:
+		kept, err := upgradeDatabase(ctx, p, have, now)
+		if err != nil {
+			return nil, nil, err
+		}
+		notices = append(notices, Notice{Kind: NoticeUpgraded, Kept: kept, Detail: have.Server + " to " + serverVersion})
+	}
+	if have.Server != want.Server {
+		if err := want.write(p); err != nil {
+			return nil, nil, err
+		}
+	}
+	db, err := openSQLite(ctx, p.database())
+	if err != nil {
+		return nil, nil, storageError(p.dir, "open the database", err)
+	}
+	return &database{db: db, p: p}, notices, nil
+}
+
+// inspect says why the present file can't be used, with the technical cause;
+// the reason is empty if it can, or if there is none.
+func inspect(ctx context.Context, p paths, have stamp) (reason NoticeKind, detail string, err error) {
+	if _, err := os.Stat(p.database()); errors.Is(err, os.ErrNotExist) {
+		return "", "", nil
+	}
+	if have.age() > 0 {
+		return NoticeNewer, "version " + have.Server, nil
+	}
+	damage, err := findDamage(ctx, p.database())
+	switch {
+	case err != nil && !isDamage(err):
+		return "", "", storageError(p.dir, "check the database", err)
+	case err != nil:
+		return NoticeDamaged, err.Error(), nil
+	case damage != "":
+		return NoticeDamaged, damage, nil
+	default:
+		return "", "", nil
+	}
+}
+
+// findDamage returns what is wrong with the file, empty if nothing was found
+// within checkTime.
+func findDamage(ctx context.Context, file string) (string, error) {
+	db, err := openPragmas(ctx, file)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = db.Close() }()
+	var tables int
+	if err := db.QueryRowContext(ctx,
+		`SELECT count(*) FROM sqlite_master WHERE name IN ('executions', 'history_node', 'executions_visibility')`).Scan(&tables); err != nil {
+		return "", err
+	}
+	if tables != 3 {
+		return "it is not a database of the engine", nil
+	}
+	limited, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	var first string
+	err = db.QueryRowContext(limited, `PRAGMA quick_check(1)`).Scan(&first)
+	switch {
+	case limited.Err() != nil && ctx.Err() == nil:
+		return "", nil
+	case err != nil:
+		return "", err
+	case first != "ok":
+		return strings.TrimSpace(first), nil
+	default:
+		return "", nil
+	}
+}
+
+// setAside renames the database with its write-ahead log, so that the pair can
+// be opened again, and returns the new name.
+func setAside(p paths, now time.Time) (string, error) {
+	to := freeName(p.database() + ".broken-" + now.UTC().Format("20060102T150405Z"))
+	// The database first: a log without its database is harmless (and set
+	// aside as well at the next start), a database without its log is not.
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		err := os.Rename(p.database()+suffix, to+suffix)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", storageError(p.dir, "set the database aside", err)
+		}
+	}
+	return to, nil
+}
+
+func freeName(name string) string {
+	for try, n := name, 2; ; try, n = fmt.Sprintf("%s-%d", name, n), n+1 {
+		if _, err := os.Lstat(try); errors.Is(err, os.ErrNotExist) {
+			return try
+		}
+	}
+}
+
+// createDatabase makes an empty database under another name first: a start
+// that is cut short leaves no half a schema.
+func createDatabase(ctx context.Context, p paths, now time.Time) error {
+	// A log that was left alone would be played into the new file.
+	if _, err := setAside(p, now); err != nil {
+		return err
+	}
+	fresh, err := freshFile(ctx, p)
+	if err != nil {
+		return err
+	}
+	return storageError(p.dir, "put the database in place", os.Rename(fresh, p.database()))
+}
+
+// freshFile writes a database with the schema of the built-in server and
+// nothing else, and returns its name.
+func freshFile(ctx context.Context, p paths) (string, error) {
+	fresh := p.database() + ".new"
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.Remove(fresh + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", storageError(p.dir, "make the database", err)
+		}
+	}
+	db, err := openSQLite(ctx, fresh)
+	if err != nil {
+		return "", storageError(p.dir, "make the database", err)
+	}
+	err = writeSchema(ctx, db)
+	if cerr := db.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return "", storageError(p.dir, "make the database", err)
+	}
+	return fresh, os.Chmod(fresh, 0o600)
+}
+
+// writeSchema runs the server's statements in one transaction: one by one each
+// would wait for the disk.
+func writeSchema(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := schema.SetupSchemaOnDB(schemaTarget{ctx: ctx, tx: tx}); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// schemaTarget is as much of the server's database interface as its schema
+// needs.
+type schemaTarget struct {
+	sqlplugin.AdminDB
+	ctx context.Context //nolint:containedctx // the server's interface passes none
+	tx  *sql.Tx
+}
+
+// Exec runs one statement of the schema.
+func (t schemaTarget) Exec(stmt string, args ...any) error {
+	_, err := t.tx.ExecContext(t.ctx, stmt, args...)
+	return err
+}
+
+// close folds the write-ahead log into the database, so that a copy of that
+// one file is whole, and closes our connection.
+func (d *database) close(ctx context.Context) error {
+	_, err := d.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	if cerr := d.db.Close(); err == nil {
+		err = cerr
+	}
+	return storageError(d.p.dir, "close the database", err)
+}
+
+// Pragmas of every connection. WAL with full sync: what was acknowledged
+// survives a power cut, at a quarter of the time of a rollback journal.
+const (
+	journalMode = "wal"
+	synchronous = "full"
+	busyTimeout = "10000" // ms
+)
+
+// openSQLite opens a file the way the server does.
+func openSQLite(ctx context.Context, file string) (*sql.DB, error) {
+	return openPragmas(ctx, file, "journal_mode="+journalMode, "synchronous="+synchronous)
+}
+
+// openPragmas opens a file; with no pragmas it is not changed by that.
+func openPragmas(ctx context.Context, file string, pragmas ...string) (*sql.DB, error) {
+	q := url.Values{"_pragma": append(pragmas, "busy_timeout="+busyTimeout)}
+	db, err := sql.Open("sqlite", "file:"+escapePath(file)+"?"+q.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// escapePath makes a path safe inside a SQLite URI.
+func escapePath(path string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+}
