@@ -9,6 +9,7 @@ export default defineConfig({
   test: {
     environment: 'jsdom',
     include: ['src/**/*.test.ts'],
+    setupFiles: ['src/testing/setup.ts'],
     restoreMocks: true,
     // Starting a DOM for each file costs more than the tests.
     isolate: false,

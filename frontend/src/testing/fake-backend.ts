@@ -64,6 +64,7 @@ export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
       Promise.resolve({ path, size: 0, offset: 0, bytes: 0, text: '', mime: 'text/plain', kind: 'text', modified: '2026-01-10T08:00:00Z' }),
     openExternal: nothing,
     openURL: nothing,
+    copyText: nothing,
     saveSettings: (s) => Promise.resolve(s),
     savePrefs: nothing,
     keys: () => Promise.resolve([]),

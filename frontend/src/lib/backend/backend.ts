@@ -68,6 +68,7 @@ export interface Backend {
   /** Opens a file with the system's program; path "" opens the folder. */
   openExternal(id: string, path: string, rawPath?: string): Promise<void>;
   openURL(url: string): Promise<void>;
+  copyText(text: string): Promise<void>;
 
   saveSettings(settings: Settings): Promise<Settings>;
   savePrefs(json: string): Promise<void>;

@@ -11,6 +11,7 @@ interface WailsWindow {
   go?: { main?: { App?: Bridge } };
   runtime?: {
     EventsOn(name: string, receive: (...data: unknown[]) => void): () => void;
+    ClipboardSetText?(text: string): Promise<boolean>;
   };
 }
 
@@ -45,6 +46,19 @@ function settings(s: t.Settings): t.Settings {
 function on(name: string, receive: (data: unknown) => void): () => void {
   if (!page.runtime) return () => {};
   return page.runtime.EventsOn(name, receive);
+}
+
+// The page's own clipboard needs a secure page and a permission; the window's
+// does not.
+async function copyText(text: string): Promise<void> {
+  try {
+    if (page.runtime?.ClipboardSetText) {
+      if (await page.runtime.ClipboardSetText(text)) return;
+    } else return await navigator.clipboard.writeText(text);
+  } catch (err) {
+    throw new BackendError({ class: 'unavailable', happened: 'The clipboard does not take it.', detail: String(err) });
+  }
+  throw new BackendError({ class: 'unavailable', happened: 'The clipboard does not take it.' });
 }
 
 /** The backend of the real window. */
@@ -88,6 +102,7 @@ export const wails: Backend = {
   readFile: (id, path, rawPath, offset, max) => call('ReadFile', id, path, rawPath, offset, max),
   openExternal: (id, path, rawPath = '') => call('OpenExternal', id, path, rawPath),
   openURL: (url) => call('OpenURL', url),
+  copyText,
 
   saveSettings: async (s) => settings(await call<t.Settings>('SaveSettings', s)),
   savePrefs: (json) => call('SavePrefs', json),

@@ -1,11 +1,16 @@
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
 import type { Boot, CreateRequest, EngineStatus, Fault, OptionsChange, Progress, Session, Settings } from '$lib/backend/types';
+import { uuid } from '$lib/util/uuid';
+import { Approvals } from './approvals.svelte';
 import { CatalogStore } from './catalog.svelte';
+import { Composer } from './composer/composer.svelte';
+import { Outbox } from './composer/outbox.svelte';
 import { Events } from './events';
 import { PrefsStore } from './prefs.svelte';
 import { SessionsStore } from './sessions.svelte';
 import { Theme } from './theme';
+import { Chat } from './transcript/chat.svelte';
 import { UiStore, type Command } from './ui.svelte';
 
 /**
@@ -20,6 +25,10 @@ export class App {
   readonly prefs: PrefsStore;
   readonly catalog: CatalogStore;
   readonly theme = new Theme();
+  readonly chat: Chat;
+  readonly approvals: Approvals;
+  readonly outbox: Outbox;
+  readonly composer: Composer;
 
   /** Null until the program has answered. */
   boot = $state.raw<Boot | null>(null);
@@ -37,6 +46,11 @@ export class App {
     this.prefs = new PrefsStore(backend);
     this.catalog = new CatalogStore(backend);
     this.sessions.listen(this.events);
+    this.approvals = new Approvals(backend);
+    this.outbox = new Outbox(backend, this.events);
+    this.chat = new Chat(backend, this.sessions, this.events, (messages) => this.outbox.settle(messages));
+    this.composer = new Composer(this);
+    this.events.on('removed', (e) => this.#leave(e.sessionId));
     this.events.on('engine', (e) => (this.engine = e.engine));
     this.events.on('progress', (e) => this.#setProgress(e.progress));
     this.events.on('gap', () => void this.reloadSessions());
@@ -81,16 +95,16 @@ export class App {
     }
   }
 
-  /** Shows a session and has its live events sent; "" shows none. */
-  select(id: string): void {
+  /** Shows a session and has its live events sent; "" shows none. item is scrolled to. */
+  select(id: string, item = ''): void {
     this.sessions.select(id);
     this.prefs.set('selected', id);
-    this.backend.watch(id).catch((err: unknown) => this.ui.fail(err));
+    void this.chat.open(id, item);
   }
 
   /** Makes a session and shows it. Rejects when it can't be made. */
   async create(req: CreateRequest): Promise<Session> {
-    const session = await this.backend.create({ id: crypto.randomUUID(), ...req });
+    const session = await this.backend.create({ id: uuid(), ...req });
     this.sessions.put(session);
     this.select(session.id);
     return session;
@@ -100,7 +114,7 @@ export class App {
   defaultRequest(): CreateRequest {
     const s = this.settings;
     return {
-      id: crypto.randomUUID(),
+      id: uuid(),
       backend: s?.backend || 'local',
       options: {
         provider: s?.provider ?? '',
@@ -119,6 +133,7 @@ export class App {
   async destroy(id: string, removeWorkspace: boolean): Promise<void> {
     await this.backend.destroy(id, removeWorkspace);
     this.sessions.drop(id);
+    this.#leave(id);
   }
 
   async stop(id: string): Promise<void> {
@@ -145,6 +160,11 @@ export class App {
 
   toggleWorkspace(): void {
     this.prefs.set('workspaceHidden', !this.prefs.value.workspaceHidden);
+  }
+
+  // The shown session is gone.
+  #leave(id: string): void {
+    if (this.chat.id === id) this.select('');
   }
 
   // For commands whose failure has no better place than a toast.

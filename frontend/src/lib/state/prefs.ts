@@ -65,11 +65,14 @@ export function parsePrefs(raw: unknown): Prefs {
   };
 }
 
-/** Keeps a draft; an empty one is forgotten, and the oldest go when there are too many. */
+/**
+ * Keeps a draft; an empty one is forgotten, one that is too long not kept, and
+ * the oldest go when there are too many.
+ */
 export function withDraft(prefs: Prefs, id: string, text: string): Prefs {
   const drafts = { ...prefs.drafts };
   delete drafts[id];
-  if (text !== '') drafts[id] = text.slice(0, bounds.draftBytes);
+  if (text !== '' && text.length <= bounds.draftBytes) drafts[id] = text;
   const ids = Object.keys(drafts);
   for (const old of ids.slice(0, Math.max(0, ids.length - bounds.drafts))) delete drafts[old];
   return { ...prefs, drafts };

@@ -1,0 +1,84 @@
+import type { Session } from '$lib/backend/types';
+import { timeOf } from '$lib/util/format';
+import { needsYou } from '../sessions';
+
+/** One line of the session list. */
+export type ListRow =
+  | { kind: 'group'; key: string; title: string }
+  | { kind: 'session'; key: string; session: Session; depth: number; last: boolean };
+
+const maxDepth = 4;
+
+/** When something last happened in a session. */
+export function activity(session: Session): number {
+  return timeOf(session.updated) ?? timeOf(session.created) ?? 0;
+}
+
+/**
+ * The session list: what needs the user first, then by day of the last
+ * activity, forks under their parents. A fork that needs the user is only in
+ * the first group; a tree is as new as its newest session.
+ */
+export function listRows(sessions: readonly Session[], now: number): ListRow[] {
+  const rows: ListRow[] = [];
+  const waiting = sessions.filter(needsYou).sort((a, b) => activity(a) - activity(b));
+  const rest = sessions.filter((s) => !needsYou(s));
+  if (waiting.length > 0) {
+    rows.push({ kind: 'group', key: 'group:needs', title: `Needs you · ${waiting.length}` });
+    for (const session of waiting) rows.push({ kind: 'session', key: session.id, session, depth: 0, last: false });
+  }
+
+  const children = new Map<string, Session[]>();
+  const ids = new Set(rest.map((s) => s.id));
+  const roots: Session[] = [];
+  for (const session of rest) {
+    const parent = session.parent;
+    if (parent && parent !== session.id && ids.has(parent)) {
+      const list = children.get(parent);
+      if (list) list.push(session);
+      else children.set(parent, [session]);
+    } else roots.push(session);
+  }
+  const newest = new Map<string, number>();
+  const measure = (session: Session): number => {
+    const at = Math.max(activity(session), ...(children.get(session.id) ?? []).map(measure));
+    newest.set(session.id, at);
+    return at;
+  };
+  roots.forEach(measure);
+  roots.sort((a, b) => (newest.get(b.id) ?? 0) - (newest.get(a.id) ?? 0) || a.id.localeCompare(b.id));
+
+  const add = (session: Session, depth: number, last: boolean) => {
+    rows.push({ kind: 'session', key: session.id, session, depth: Math.min(depth, maxDepth), last });
+    const forks = (children.get(session.id) ?? []).sort((a, b) => a.created.localeCompare(b.created));
+    forks.forEach((fork, i) => add(fork, depth + 1, i === forks.length - 1));
+  };
+  let title = '';
+  for (const root of roots) {
+    const day = dayTitle(newest.get(root.id) ?? 0, now);
+    if (day !== title) {
+      title = day;
+      rows.push({ kind: 'group', key: `group:${day}`, title: day });
+    }
+    add(root, 0, false);
+  }
+  return rows;
+}
+
+/** "Today", "Yesterday", "This week", "November", "March 2025". */
+export function dayTitle(time: number, now: number): string {
+  const today = new Date(now);
+  today.setHours(0, 0, 0, 0);
+  if (time >= today.getTime()) return 'Today';
+  const back = (days: number) => {
+    const day = new Date(today);
+    day.setDate(day.getDate() - days);
+    return day.getTime();
+  };
+  if (time >= back(1)) return 'Yesterday';
+  // Weeks begin on Monday.
+  if (time >= back((today.getDay() + 6) % 7)) return 'This week';
+  const at = new Date(time);
+  const year = at.getFullYear() === today.getFullYear() ? undefined : 'numeric';
+  return at.toLocaleDateString('en-GB', { month: 'long', year });
+}

@@ -1,0 +1,219 @@
+import type { Backend } from '$lib/backend/backend';
+import { faultOf } from '$lib/backend/errors';
+import type { AppEvent, Fault, Item, Session } from '$lib/backend/types';
+import type { Events } from '../events';
+import type { SessionsStore } from '../sessions.svelte';
+import { buildRows, strayApprovals, turnText, type Row } from './rows';
+import {
+  applyDelta,
+  applyItem,
+  applyOutput,
+  dropStreams,
+  emptyTranscript,
+  mergeNewest,
+  prependPage,
+  type Transcript,
+} from './transcript';
+
+export const pageSize = 80;
+const cacheSize = 12;
+// How many pages are read at most to find an item that search has named.
+const revealPages = 50;
+// How long to wait for more before reading again what was missed.
+const reloadDelay = 120;
+
+/** The conversation that is shown. */
+export class Chat {
+  readonly #backend: Backend;
+  readonly #sessions: SessionsStore;
+  readonly #seen: (messages: string[]) => void;
+  // Conversations shown before, newest last, so that going back is instant.
+  readonly #cache = new Map<string, Transcript>();
+  #id = $state('');
+  #transcript = $state.raw(emptyTranscript);
+  #loading = $state(false);
+  #loadingOlder = $state(false);
+  #fault = $state.raw<Fault | null>(null);
+  #reveal = $state('');
+  #announcement = $state('');
+  #before: Row[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  // Grows with each session shown: answers for an earlier one are dropped.
+  #generation = 0;
+
+  readonly #approvals = $derived.by(() => this.#sessions.get(this.#id)?.approvals ?? []);
+  readonly rows: readonly Row[] = $derived.by(
+    () => (this.#before = buildRows(this.#transcript.entries, this.#approvals, this.#before)),
+  );
+  /** Questions whose call is not among the loaded rows. */
+  readonly stray = $derived(strayApprovals(this.#transcript.entries, this.#approvals));
+  readonly hasOlder = $derived(this.#transcript.before !== '');
+
+  /** seen is told the ids of the user messages that a page had. */
+  constructor(backend: Backend, sessions: SessionsStore, events: Events, seen: (messages: string[]) => void = () => {}) {
+    this.#backend = backend;
+    this.#sessions = sessions;
+    this.#seen = seen;
+    events.on('item', (e) => this.#live(e, (t) => applyItem(t, e.item)));
+    events.on('delta', (e) => this.#live(e, (t) => applyDelta(t, e.delta)));
+    events.on('output', (e) => this.#live(e, (t) => applyOutput(t, e.output)));
+    events.on('session', (e) => this.#turnMayBeOver(e.session));
+    events.on('removed', (e) => this.#cache.delete(e.sessionId));
+    events.on('gap', (e) => (!e.sessionId || e.sessionId === this.#id) && this.#reloadSoon());
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  get transcript(): Transcript {
+    return this.#transcript;
+  }
+
+  /** True until the first page is there. */
+  get loading(): boolean {
+    return this.#loading;
+  }
+
+  get loadingOlder(): boolean {
+    return this.#loadingOlder;
+  }
+
+  /** Why the conversation could not be read. */
+  get fault(): Fault | null {
+    return this.#fault;
+  }
+
+  /** The item to scroll to; "" when there is none. */
+  get reveal(): string {
+    return this.#reveal;
+  }
+
+  /** What a screen reader is told: once, at a turn's end. */
+  get announcement(): string {
+    return this.#announcement;
+  }
+
+  /** Shows a session's conversation, "" for none; item is scrolled to. */
+  async open(id: string, item = ''): Promise<void> {
+    if (id !== this.#id) this.#change(id);
+    this.#reveal = '';
+    if (id === '') return;
+    const generation = this.#generation;
+    try {
+      // First watch, then read: what happens in between comes as events.
+      await this.#backend.watch(id);
+    } catch {
+      // Without live events the conversation can still be read.
+    }
+    if (generation !== this.#generation) return;
+    await this.reload();
+    if (item !== '') await this.#find(item, generation);
+  }
+
+  /** Reads the newest page again. */
+  async reload(): Promise<void> {
+    const id = this.#id;
+    if (id === '') return;
+    const generation = this.#generation;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#loading = !this.#transcript.loaded;
+    try {
+      const page = await this.#backend.transcript(id, '', pageSize);
+      this.#sessions.put(page.session);
+      if (generation !== this.#generation) return;
+      this.#transcript = mergeNewest(this.#transcript, page);
+      this.#seen(page.items.flatMap((item) => (item.kind === 'user' ? [item.user.messageId] : [])));
+      this.#fault = null;
+    } catch (err) {
+      if (generation === this.#generation) this.#fault = faultOf(err);
+    } finally {
+      if (generation === this.#generation) this.#loading = false;
+    }
+  }
+
+  /** Reads the page before the oldest that is loaded; false when there is none or it failed. */
+  async loadOlder(): Promise<boolean> {
+    const { before } = this.#transcript;
+    if (before === '' || this.#loadingOlder) return false;
+    const generation = this.#generation;
+    this.#loadingOlder = true;
+    try {
+      const page = await this.#backend.transcript(this.#id, before, pageSize);
+      if (generation !== this.#generation) return false;
+      this.#transcript = prependPage(this.#transcript, page, before);
+      return true;
+    } catch (err) {
+      if (generation === this.#generation) this.#fault = faultOf(err);
+      return false;
+    } finally {
+      if (generation === this.#generation) this.#loadingOlder = false;
+    }
+  }
+
+  /** The item was scrolled to. */
+  revealed(): void {
+    this.#reveal = '';
+  }
+
+  /** What the assistant said in a turn. */
+  textOf(turn: string): string {
+    return turnText(this.#transcript.entries, turn);
+  }
+
+  #change(id: string): void {
+    if (this.#id !== '' && this.#transcript.loaded) {
+      this.#cache.delete(this.#id);
+      this.#cache.set(this.#id, this.#transcript);
+      if (this.#cache.size > cacheSize) this.#cache.delete(this.#cache.keys().next().value as string);
+    }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#generation++;
+    this.#id = id;
+    this.#before = [];
+    this.#transcript = this.#cache.get(id) ?? emptyTranscript;
+    this.#fault = null;
+    this.#loading = id !== '' && !this.#transcript.loaded;
+    this.#loadingOlder = false;
+    this.#announcement = '';
+  }
+
+  async #find(item: string, generation: number): Promise<void> {
+    const has = () => this.#transcript.entries.some((e) => e.id === item);
+    for (let i = 0; i < revealPages && !has(); i++) {
+      if (!(await this.loadOlder()) || generation !== this.#generation) return;
+    }
+    if (has() && generation === this.#generation) this.#reveal = item;
+  }
+
+  #live(event: Extract<AppEvent, { type: 'item' | 'delta' | 'output' }>, apply: (t: Transcript) => Transcript): void {
+    if (event.sessionId !== this.#id) return;
+    const next = apply(this.#transcript);
+    if (next === this.#transcript) return;
+    this.#transcript = next;
+    if (next.stale) this.#reloadSoon();
+    if (event.type === 'item') this.#announce(event.item);
+  }
+
+  #announce(item: Item): void {
+    if (item.kind !== 'turn_end') return;
+    const said = this.textOf(item.turn).slice(-400);
+    const how = { done: 'done', interrupted: 'stopped', failed: 'failed' }[item.turnEnd.outcome];
+    this.#announcement = `Turn ${item.turnEnd.index} ${how}. ${said}`;
+  }
+
+  // A turn that is over without its last item: the item was missed.
+  #turnMayBeOver(session: Session): void {
+    if (session.id !== this.#id || session.turn) return;
+    const last = this.#transcript.entries.at(-1);
+    if (!last || last.item?.kind === 'turn_end' || session.state === 'needs_you') return;
+    this.#transcript = dropStreams(this.#transcript, last.turn);
+    this.#reloadSoon();
+  }
+
+  #reloadSoon(): void {
+    this.#timer ??= setTimeout(() => void this.reload(), reloadDelay);
+  }
+}
