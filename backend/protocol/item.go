@@ -105,6 +105,9 @@ type ToolItem struct {
 	Ask    Ask        `json:"ask"`
 	Status ToolStatus `json:"status"`
 	Result ToolResult `json:"result"`
+	// Step is the model call of the turn that made this call: the calls of one
+	// answer share it, and are sent back together.
+	Step int `json:"step,omitempty"`
 	// Raw is the provider's own form of the call, sent back to it unchanged.
 	Raw json.RawMessage `json:"raw,omitempty" ts_type:"any"`
 	// Started is zero until the tool runs.

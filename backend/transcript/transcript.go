@@ -26,6 +26,7 @@ const (
 	itemCacheBytes   = 32 << 20 // of JSON, of committed items
 	commitCacheCount = 4096
 	openCacheCount   = 64
+	imageCacheBytes  = 24 << 20
 )
 
 // Transcript reads and writes conversations. It is safe for concurrent use,
@@ -37,6 +38,7 @@ type Transcript struct {
 	commits *lru[store.ID, *Commit]
 	chunks  *lru[store.ID, []protocol.Item]
 	open    *lru[string, *openTurn]
+	images  *lru[store.ID, []byte]
 
 	// saving makes reading and replacing a session's record one step.
 	saving sync.Mutex
@@ -55,6 +57,7 @@ func New(s store.Store, options ...Option) *Transcript {
 		commits: newLRU[store.ID, *Commit](commitCacheCount),
 		chunks:  newLRU[store.ID, []protocol.Item](itemCacheBytes),
 		open:    newLRU[string, *openTurn](openCacheCount),
+		images:  newLRU[store.ID, []byte](imageCacheBytes),
 	}
 	for _, o := range options {
 		o(t)
