@@ -1,5 +1,6 @@
 // What destroying a session removes, in words.
 import type { Session } from '$lib/backend/types';
+import { plural } from '$lib/util/format';
 
 export interface DestroyWords {
   /** What goes, whatever is chosen. */
@@ -13,9 +14,10 @@ export interface DestroyWords {
 }
 
 export function destroyWords(session: Session, removeFolder: boolean): DestroyWords {
-  const turns = session.turns === 1 ? '1 turn' : `${session.turns} turns`;
   const removed =
-    session.turns === 0 ? 'The conversation is deleted.' : `The conversation is deleted: ${turns}, with its tool output.`;
+    session.turns === 0
+      ? 'The conversation is deleted.'
+      : `The conversation is deleted: ${plural(session.turns, 'turn')}, with the output of its commands.`;
   const words: DestroyWords = { removed, folder: folderWords(session, removeFolder) };
   if (session.ownWorkspace && session.workspace) words.folderChoice = 'Also delete the folder made for this session';
   if (session.turn) words.stops = 'The turn under way is stopped first, with everything it runs.';

@@ -16,10 +16,19 @@ export class CatalogStore {
   loadingBackends = $state(false);
   loadingProviders = $state(false);
   fault = $state.raw<Fault | null>(null);
+  #ensured = false;
   readonly #backend: Backend;
 
   constructor(backend: Backend) {
     this.#backend = backend;
+  }
+
+  /** Reads both lists if nobody did yet. */
+  ensure(): void {
+    if (this.#ensured) return;
+    this.#ensured = true;
+    if (this.backends.length === 0) void this.refreshBackends();
+    if (this.providers.length === 0) void this.refreshProviders();
   }
 
   async refreshBackends(): Promise<void> {

@@ -1,0 +1,120 @@
+// The commands of the palette, for the state that the window is in.
+import Activity from '@lucide/svelte/icons/activity';
+import CircleStop from '@lucide/svelte/icons/circle-stop';
+import FolderOpen from '@lucide/svelte/icons/folder-open';
+import Inbox from '@lucide/svelte/icons/inbox';
+import Info from '@lucide/svelte/icons/info';
+import Keyboard from '@lucide/svelte/icons/keyboard';
+import MessageSquare from '@lucide/svelte/icons/message-square';
+import Monitor from '@lucide/svelte/icons/monitor';
+import Moon from '@lucide/svelte/icons/moon';
+import PanelLeft from '@lucide/svelte/icons/panel-left';
+import PanelRight from '@lucide/svelte/icons/panel-right';
+import Plus from '@lucide/svelte/icons/plus';
+import Power from '@lucide/svelte/icons/power';
+import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
+import Search from '@lucide/svelte/icons/search';
+import Settings from '@lucide/svelte/icons/settings';
+import Shield from '@lucide/svelte/icons/shield';
+import Sun from '@lucide/svelte/icons/sun';
+import Trash from '@lucide/svelte/icons/trash-2';
+import { MODES, isDangerous } from '$features/permissions/modes';
+import type { Session } from '$lib/backend/types';
+import type { App } from '$lib/state/app.svelte';
+import { isBusy } from '$lib/state/sessions';
+import type { PaletteItem } from './palette';
+
+type Action = Omit<PaletteItem, 'id' | 'group'>;
+
+/** Everything that can be done now, then the sessions, the last used first. */
+export function paletteItems(app: App): PaletteItem[] {
+  const session = app.sessions.selected;
+  const actions = [...(session ? sessionActions(app, session) : []), ...windowActions(app)];
+  const sessions = [...app.sessions.all].sort((a, b) => b.updated.localeCompare(a.updated));
+  return [
+    ...actions.map((action): PaletteItem => ({ ...action, id: `command:${action.label}`, group: 'Commands' })),
+    ...sessions.map((other): PaletteItem => ({
+      id: `session:${other.id}`,
+      group: 'Sessions',
+      label: other.title || 'New session',
+      detail: other.backend,
+      icon: MessageSquare,
+      run: () => app.select(other.id),
+    })),
+  ];
+}
+
+function windowActions(app: App): Action[] {
+  const settings = (section: string) => () => app.ui.open({ kind: 'settings', section });
+  const theme = (value: 'dark' | 'light' | 'system') => () =>
+    void app.saveSettings({ theme: value }).catch((err: unknown) => app.ui.fail(err));
+  return [
+    { label: 'New session…', kbd: 'Ctrl N', icon: Plus, run: () => app.run('new-session') },
+    {
+      label: 'New session with the defaults',
+      icon: Plus,
+      run: () => void app.create(app.defaultRequest()).catch((err: unknown) => app.ui.fail(err)),
+    },
+    { label: 'Search sessions', kbd: 'Ctrl K', icon: Search, run: () => app.run('search') },
+    { label: 'What needs you', kbd: 'Ctrl I', icon: Inbox, also: 'inbox approvals', run: () => app.run('inbox') },
+    { label: 'Show or hide the sessions', kbd: 'Ctrl B', icon: PanelLeft, also: 'sidebar toggle', run: () => app.run('toggle-sidebar') },
+    { label: 'Settings', kbd: 'Ctrl ,', icon: Settings, also: 'preferences', run: () => app.run('settings') },
+    { label: 'Settings: models and keys', icon: Settings, also: 'api key provider endpoint ollama', run: settings('models') },
+    { label: 'Settings: backends', icon: Settings, also: 'docker e2b daytona', run: settings('backends') },
+    { label: 'Settings: data and privacy', icon: Settings, also: 'tracing doctor', run: settings('data') },
+    { label: 'Theme: dark', icon: Moon, run: theme('dark') },
+    { label: 'Theme: light', icon: Sun, run: theme('light') },
+    { label: 'Theme: as the system', icon: Monitor, run: theme('system') },
+    {
+      label: 'Open the Temporal Web UI',
+      icon: Activity,
+      also: 'workflow history debug',
+      run: () => void app.backend.openDevUI().catch((err: unknown) => app.ui.fail(err)),
+    },
+    { label: 'Keyboard shortcuts', kbd: '?', icon: Keyboard, also: 'keys help', run: () => app.run('shortcuts') },
+    { label: 'About', icon: Info, also: 'version licence', run: () => app.ui.open({ kind: 'about' }) },
+    {
+      label: 'Quit',
+      icon: Power,
+      also: 'exit close',
+      run: () => void app.backend.quit().catch((err: unknown) => app.ui.fail(err)),
+    },
+  ];
+}
+
+function sessionActions(app: App, session: Session): Action[] {
+  const { id } = session;
+  const actions: Action[] = [];
+  if (isBusy(session)) actions.push({ label: 'Stop the turn', kbd: 'Esc Esc', icon: CircleStop, run: () => app.run('stop') });
+  if (session.state === 'failed') actions.push({ label: 'Try the turn again', icon: RotateCcw, also: 'retry', run: () => void app.retryTurn(id) });
+  actions.push({
+    label: 'Show or hide the workspace',
+    kbd: 'Ctrl J',
+    icon: PanelRight,
+    also: 'files toggle pane',
+    run: () => app.run('toggle-workspace'),
+  });
+  if (session.workspace) {
+    actions.push({
+      label: 'Open the folder in the file manager',
+      icon: FolderOpen,
+      also: 'workspace reveal',
+      run: () => void app.backend.openExternal(id, '').catch((err: unknown) => app.ui.fail(err)),
+    });
+  }
+  for (const mode of MODES) {
+    // Never asking where nothing is confined is asked about in the header.
+    if (mode.value === session.options.approve || isDangerous(mode.value, session.confined)) continue;
+    actions.push({
+      label: `Permissions: ${mode.label.toLocaleLowerCase()}`,
+      icon: Shield,
+      also: 'approval mode',
+      run: () => void app.setOptions(id, { approve: mode.value }),
+    });
+  }
+  actions.push(
+    { label: 'Done with this session…', icon: Power, also: 'close keep finish', run: () => app.ui.open({ kind: 'done', session: id }) },
+    { label: 'Destroy this session…', icon: Trash, also: 'delete remove', run: () => app.ui.open({ kind: 'destroy', session: id }) },
+  );
+  return actions;
+}
