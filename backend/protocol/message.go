@@ -35,6 +35,8 @@ type Attachment struct {
 	Size int64  `json:"size"`
 	// Object is the store id of the content.
 	Object string `json:"object"`
+	// Path is where the file was put in the workspace.
+	Path string `json:"path,omitempty"`
 }
 
 // QueuedMessage is a message that waits in the workflow: its content is in the

@@ -1,0 +1,57 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"temporal-sandbox-agent/backend/protocol"
+)
+
+// Stop ends the turn under way: its commands at once, in process, and the turn
+// itself durably through the workflow.
+func (s *Service) Stop(ctx context.Context, id string) error {
+	record, err := s.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	turn := ""
+	if record.Turn != nil {
+		turn = record.Turn.ID
+	}
+	// The signal first: a command that is killed before the workflow knows why
+	// would be answered with its exit code, and the turn would go on.
+	err = s.command(ctx, "stop", func(ctx context.Context, c client.Client) error {
+		return c.SignalWorkflow(ctx, protocol.AgentID(id), "", protocol.SignalInterrupt, protocol.Interrupt{Turn: turn})
+	})
+	if err != nil {
+		return err
+	}
+	s.killTurn(ctx, record)
+	return nil
+}
+
+// killTurn ends the turn's commands. It is only the quick way: if it fails, the
+// durable one does the same a moment later.
+func (s *Service) killTurn(ctx context.Context, record protocol.Session) {
+	if record.Turn == nil || s.Stopper == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := s.Stopper.Kill(ctx, record.ID, record.Turn.ID+"-"); err != nil {
+		s.Log.Warn("the quick way of stopping failed", "session", record.ID, "error", err)
+	}
+}
+
+// Resolve answers a question of the agent.
+func (s *Service) Resolve(ctx context.Context, id string, resolution protocol.Resolution) error {
+	return s.update(ctx, protocol.AgentID(id), protocol.UpdateResolveApproval, "resolve-"+resolution.ID, resolution, nil)
+}
+
+// SetOptions changes a session's options; a change during a turn counts from
+// the turn's next step, model and provider from the next turn.
+func (s *Service) SetOptions(ctx context.Context, id string, change protocol.OptionsChange) error {
+	return s.update(ctx, protocol.AgentID(id), protocol.UpdateSetOptions, "options-"+NewID(), change, nil)
+}

@@ -1,0 +1,200 @@
+// Package workplace opens the sandbox of a session, with its journal, once per
+// process, and says which backends there are.
+package workplace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"temporal-sandbox-agent/backend/protocol"
+	"temporal-sandbox-agent/backend/tool"
+	"temporal-sandbox-agent/sandbox"
+)
+
+// Journal runs a sandbox's commands exactly once and can end them.
+type Journal interface {
+	tool.Commands
+	// KillAll ends the running commands whose call id begins with prefix.
+	KillAll(ctx context.Context, prefix string) error
+}
+
+// Backend is one kind of sandbox with what the picker says of it.
+type Backend struct {
+	Provider sandbox.Provider
+	Label    string
+	Blurb    string
+	// Journal opens the journal of one of its sandboxes.
+	Journal func(sandbox.Sandbox) (Journal, error)
+}
+
+// Place is an open sandbox.
+type Place struct {
+	Sandbox  sandbox.Sandbox
+	Journal  Journal
+	Confined bool
+	// Ref is the sandbox's reference as text, for the session's record.
+	Ref string
+}
+
+// Env is what the tools may know of the place.
+func (p *Place) Env() tool.Env {
+	return tool.Env{Backend: p.Sandbox.Ref().Backend, Root: p.Sandbox.Root(), Confined: p.Confined}
+}
+
+// Places keeps the sandboxes that are open in this process.
+type Places struct {
+	backends []Backend
+
+	mu   sync.Mutex
+	open map[string]*opening
+}
+
+// opening is a place that is open or being opened; done is closed when it is.
+type opening struct {
+	ref   string
+	done  chan struct{}
+	place *Place
+	err   error
+}
+
+// New returns Places over the given backends, in the order of the picker.
+func New(backends ...Backend) *Places {
+	return &Places{backends: backends, open: map[string]*opening{}}
+}
+
+// Backends returns the backends in the order of the picker.
+func (p *Places) Backends() []Backend { return p.backends }
+
+// Backend returns the backend of a name.
+func (p *Places) Backend(name string) (Backend, error) {
+	at := slices.IndexFunc(p.backends, func(b Backend) bool { return b.Provider.Name() == name })
+	if at < 0 {
+		return Backend{}, &sandbox.Error{
+			Kind: sandbox.KindUnavailable, Backend: name, Op: "find the backend",
+			Remedy: "Choose another backend.", Err: fmt.Errorf("this version has no backend %q", name),
+		}
+	}
+	return p.backends[at], nil
+}
+
+// Open returns the session's sandbox: the one that is open already, the one
+// that its reference names, or a new one. Two callers at a time get the same.
+func (p *Places) Open(ctx context.Context, session string, place protocol.Place) (*Place, error) {
+	p.mu.Lock()
+	o, ok := p.open[session]
+	if ok && place.Sandbox != "" && o.ref != place.Sandbox && isDone(o) {
+		ok = false // the session moved: open it where it is now
+	}
+	if !ok {
+		o = &opening{ref: place.Sandbox, done: make(chan struct{})}
+		p.open[session] = o
+		p.mu.Unlock()
+		o.place, o.err = p.openNew(ctx, session, place)
+		p.mu.Lock()
+		if o.err != nil {
+			if p.open[session] == o {
+				delete(p.open, session)
+			}
+		} else {
+			o.ref = o.place.Ref
+		}
+		close(o.done)
+	}
+	p.mu.Unlock()
+	select {
+	case <-o.done:
+		return o.place, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func isDone(o *opening) bool {
+	select {
+	case <-o.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *Places) openNew(ctx context.Context, session string, place protocol.Place) (*Place, error) {
+	backend, err := p.Backend(place.Backend)
+	if err != nil {
+		return nil, err
+	}
+	var sb sandbox.Sandbox
+	if place.Sandbox == "" {
+		sb, err = backend.Provider.Create(ctx, sandbox.Spec{Session: session, Root: place.Workspace, Image: place.Image})
+	} else {
+		var ref sandbox.Ref
+		if err := json.Unmarshal([]byte(place.Sandbox), &ref); err != nil {
+			return nil, fmt.Errorf("read the sandbox's reference: %w", err)
+		}
+		sb, err = backend.Provider.Attach(ctx, ref)
+	}
+	if err != nil {
+		return nil, err
+	}
+	journal, err := backend.Journal(sb)
+	if err != nil {
+		return nil, fmt.Errorf("open the journal: %w", err)
+	}
+	ref, err := json.Marshal(sb.Ref())
+	if err != nil {
+		return nil, fmt.Errorf("write the sandbox's reference: %w", err)
+	}
+	return &Place{Sandbox: sb, Journal: journal, Confined: backend.Provider.Probe(ctx).Confined, Ref: string(ref)}, nil
+}
+
+// Forget drops an open place, so that the next Open attaches anew. Call it when
+// a sandbox turned out to be gone.
+func (p *Places) Forget(session string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o, ok := p.open[session]; ok && isDone(o) {
+		delete(p.open, session)
+	}
+}
+
+// Release ends what the session has running. With remove, the sandbox is
+// destroyed and a folder that we made is deleted.
+func (p *Places) Release(ctx context.Context, session string, place protocol.Place, remove bool) error {
+	if place.Sandbox == "" {
+		return nil // never made
+	}
+	opened, err := p.Open(ctx, session, place)
+	if sandbox.KindOf(err) == sandbox.KindGone || sandbox.KindOf(err) == sandbox.KindNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer p.Forget(session)
+	if err := opened.Journal.KillAll(ctx, session+"."); err != nil {
+		return fmt.Errorf("end the session's commands: %w", err)
+	}
+	if !remove {
+		return opened.Sandbox.Close(ctx)
+	}
+	backend, err := p.Backend(place.Backend)
+	if err != nil {
+		return err
+	}
+	return backend.Provider.Destroy(ctx, opened.Sandbox.Ref())
+}
+
+// Kill ends at once what a session has running in this process's reach. It is
+// the quick way of Stop, beside the durable one through the workflow.
+func (p *Places) Kill(ctx context.Context, session, prefix string) error {
+	p.mu.Lock()
+	o, ok := p.open[session]
+	p.mu.Unlock()
+	if !ok || !isDone(o) || o.err != nil {
+		return nil
+	}
+	return o.place.Journal.KillAll(ctx, prefix)
+}
