@@ -6,11 +6,15 @@ import { Approvals } from './approvals.svelte';
 import { CatalogStore } from './catalog.svelte';
 import { Composer } from './composer/composer.svelte';
 import { Outbox } from './composer/outbox.svelte';
+import { Clock } from './clock.svelte';
 import { Events } from './events';
+import { Objects } from './objects';
+import { FilesRegistry } from './files/files.svelte';
 import { PrefsStore } from './prefs.svelte';
 import { SessionsStore } from './sessions.svelte';
 import { Theme } from './theme';
 import { Chat } from './transcript/chat.svelte';
+import { Disclosure } from './transcript/disclosure.svelte';
 import { UiStore, type Command } from './ui.svelte';
 
 /**
@@ -24,11 +28,15 @@ export class App {
   readonly ui = new UiStore();
   readonly prefs: PrefsStore;
   readonly catalog: CatalogStore;
+  readonly files: FilesRegistry;
   readonly theme = new Theme();
   readonly chat: Chat;
   readonly approvals: Approvals;
   readonly outbox: Outbox;
   readonly composer: Composer;
+  readonly objects: Objects;
+  readonly disclosure = new Disclosure();
+  readonly clock = new Clock();
 
   /** Null until the program has answered. */
   boot = $state.raw<Boot | null>(null);
@@ -45,11 +53,14 @@ export class App {
     this.backend = backend;
     this.prefs = new PrefsStore(backend);
     this.catalog = new CatalogStore(backend);
+    this.files = new FilesRegistry(backend);
     this.sessions.listen(this.events);
+    this.files.listen(this.events);
     this.approvals = new Approvals(backend);
     this.outbox = new Outbox(backend, this.events);
     this.chat = new Chat(backend, this.sessions, this.events, (messages) => this.outbox.settle(messages));
     this.composer = new Composer(this);
+    this.objects = new Objects(backend);
     this.events.on('removed', (e) => this.#leave(e.sessionId));
     this.events.on('engine', (e) => (this.engine = e.engine));
     this.events.on('progress', (e) => this.#setProgress(e.progress));

@@ -26,8 +26,10 @@ export function isWhole(part: Part): boolean {
   return !hasBefore(part) && !hasAfter(part);
 }
 
+export type PageTo = 'first' | 'previous' | 'next' | 'last';
+
 /** The offset of the window after, before, at the start or at the end of the file. */
-export function pageOffset(part: Part, to: 'first' | 'previous' | 'next' | 'last'): number {
+export function pageOffset(part: Part, to: PageTo): number {
   switch (to) {
     case 'first':
       return 0;

@@ -45,8 +45,13 @@ export function keyOf(entry: Pick<FileEntry, 'path' | 'rawPath'>): string {
 
 /** The path as it is shown, of a key. */
 export function pathOfKey(key: string): string {
+  return partsOfKey(key).path;
+}
+
+/** The path and raw path that a key was made of, as the program wants them. */
+export function partsOfKey(key: string): { path: string; rawPath: string } {
   const cut = key.indexOf('\u0000');
-  return cut < 0 ? key : key.slice(0, cut);
+  return cut < 0 ? { path: key, rawPath: '' } : { path: key.slice(0, cut), rawPath: key.slice(cut + 1) };
 }
 
 /** The folder part of a path, ROOT for what is directly in the workspace. */
