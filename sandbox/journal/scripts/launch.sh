@@ -1,0 +1,51 @@
+# Starts an execution, detached, unless it is claimed: lays down its files,
+# starts run.sh and waits until the claim is there.
+# Arguments: STATE ID NONCE ROOT DIR RUN TEXT, and the rest of run.sh's; TEXT is
+# run.sh and RUN its name. Standard input: the command line.
+# Answers with "claim LINE" or "fail KIND TEXT".
+_tsa_state_dir=$1 _tsa_id=$2 _tsa_nonce=$3 _tsa_root=$4 _tsa_work=$5 _tsa_run=$1/$6 _tsa_text=$7
+shift 7
+_tsa_dir=$_tsa_state_dir/exec/$_tsa_id
+
+# _tsa_do COMMAND... does it, or answers with what it says.
+_tsa_do() {
+	_tsa_said=$("$@" 2>&1) || {
+		echo "fail system $_tsa_said"
+		exit 0
+	}
+}
+_tsa_store() { cat >"$1.$_tsa_nonce" && mv -f "$1.$_tsa_nonce" "$1"; }
+
+if [ ! -e "$_tsa_dir/pid" ]; then
+	[ -d "$_tsa_root" ] || { echo "fail gone the workspace $_tsa_root is gone"; exit 0; }
+	[ -e "$_tsa_work" ] || { echo "fail not_found there is no folder $_tsa_work"; exit 0; }
+	[ -d "$_tsa_work" ] || { echo "fail invalid $_tsa_work is not a folder"; exit 0; }
+	cd -- "$_tsa_work" 2>/dev/null || { echo "fail denied can't go to $_tsa_work"; exit 0; }
+	_tsa_mask=$(umask)
+	umask 077
+	_tsa_do mkdir -p "$_tsa_dir"
+	_tsa_do _tsa_store "$_tsa_dir/cmd"
+	[ -e "$_tsa_run" ] || printf '%s\n' "$_tsa_text" | _tsa_do _tsa_store "$_tsa_run"
+	umask "$_tsa_mask"
+	set -- sh "$_tsa_run" "$_tsa_dir" "$_tsa_id" "$_tsa_nonce" "$@"
+	command -v setsid >/dev/null 2>&1 && set -- setsid "$@"
+	# Without job control a shell has what it starts in the background ignore
+	# SIGINT and SIGQUIT, and so would the command: bash can do better.
+	if command -v bash >/dev/null 2>&1; then
+		bash -c 'set -m; "$@" </dev/null >/dev/null 2>&1 &' bash "$@"
+	else
+		"$@" </dev/null >/dev/null 2>&1 &
+	fi
+	_tsa_n=0
+	until [ -e "$_tsa_dir/pid" ] || [ -e "$_tsa_dir/fail.$_tsa_nonce" ] || [ "$_tsa_n" -ge 1000 ]; do
+		_tsa_nap 0.02
+		_tsa_n=$((_tsa_n + 1))
+	done
+	if [ -e "$_tsa_dir/fail.$_tsa_nonce" ]; then
+		echo "fail system $(cat "$_tsa_dir/fail.$_tsa_nonce")"
+		rm -f "$_tsa_dir/fail.$_tsa_nonce"
+		exit 0
+	fi
+fi
+printf 'claim '
+cat "$_tsa_dir/pid"
