@@ -57,10 +57,11 @@ curl                     HTTP requests in tests
 jq                       JSON in tests
 procps                   process lists in tests
 EOF
-  # Ubuntu has no package of a browser that starts without its app store; see setup_browser.
-  case $level:$(distribution) in test:debian) cat <<'EOF' ;; esac
-chromium                 the browser for tests of the page
-EOF
+  # Ubuntu has no Chromium as a package but only in its app store, which tests can't drive.
+  case $level:$(distribution) in
+  test:debian) echo "chromium                 the browser for tests of the page" ;;
+  test:*) [ -n "$(browser)" ] || echo "libnss3                  for the browser that tests fetch" ;;
+  esac
 }
 
 # shellcheck disable=SC1091 # the file is the system's
@@ -179,15 +180,35 @@ setup_node() {
 
 # --- the browser for tests of the page --------------------------------------------------------
 
-# setup_browser leaves build/cache/browser as a link to a Chromium that tests can drive.
+# browser prints the path of a Chromium in PATH, or nothing.
+browser() { command -v chromium || command -v google-chrome || command -v google-chrome-stable || true; }
+
+# setup_browser leaves build/cache/browser: a link to a Chromium that tests can drive.
 setup_browser() {
-  local found=""
-  for name in chromium google-chrome google-chrome-stable; do
-    found=$(command -v "$name") && break
-  done
-  [ -n "$found" ] || die "no Chromium or Google Chrome in PATH (for tests of the page)"
+  local found own=$cache/chromium
+  found=$(browser)
+  if [ -z "$found" ]; then
+    found=$own/chromium
+    [ -x "$found" ] || fetch_browser "$own"
+  fi
   mkdir -p "$cache"
   ln -sfn "$found" "$cache/browser"
+}
+
+fetch_browser() {
+  [ "$(uname -sm)" = "Linux x86_64" ] || die "no Chromium or Google Chrome in PATH (for tests of the page)"
+  say "no Chromium in PATH: one for tests goes to build/cache/chromium (67 MB to fetch)"
+  rm -rf "$1" && mkdir -p "$1"
+  cp "$build/browser/package.json" "$build/browser/package-lock.json" "$1/"
+  (
+    cd "$1"
+    PATH=$node_bin:$PATH
+    npm ci --no-audit --no-fund --loglevel=error
+    node -e 'require("fs").createReadStream("node_modules/@sparticuz/chromium/bin/chromium.br")
+      .pipe(require("zlib").createBrotliDecompress())
+      .pipe(require("fs").createWriteStream("unpacked", {mode: 0o755}))'
+    mv unpacked chromium
+  ) || die "could not fetch a Chromium into $1"
 }
 
 # -------------------------------------------------------------------------------------------------

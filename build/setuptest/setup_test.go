@@ -15,12 +15,13 @@ import (
 
 // A machine is what the script finds.
 type machine struct {
-	root    bool
-	sudo    bool
-	missing string // a Debian package that is not installed
-	node    string // version; none when empty
-	noNPM   bool
-	aptFail bool
+	root       bool
+	sudo       bool
+	missing    string // a Debian package that is not installed
+	node       string // version; none when empty
+	noNPM      bool
+	noChromium bool
+	aptFail    bool
 }
 
 type outcome struct {
@@ -39,12 +40,14 @@ func setup(t *testing.T, m machine, level string) outcome {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
 	log := filepath.Join(dir, "calls")
-	for _, d := range []string{bin, filepath.Join(dir, "build/node")} {
+	for _, d := range []string{bin, filepath.Join(dir, "build/node"), filepath.Join(dir, "build/browser")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"setup.sh", "node/package.json", "node/package-lock.json"} {
+	for _, name := range []string{
+		"setup.sh", "node/package.json", "node/package-lock.json", "browser/package.json", "browser/package-lock.json",
+	} {
 		content, err := os.ReadFile(filepath.Join("..", name))
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +56,7 @@ func setup(t *testing.T, m machine, level string) outcome {
 			t.Fatal(err)
 		}
 	}
-	for _, tool := range []string{"bash", "awk", "cat", "cmp", "cp", "dirname", "env", "ln", "mkdir", "rm", "tail", "uname"} {
+	for _, tool := range []string{"bash", "awk", "cat", "chmod", "cmp", "cp", "dirname", "env", "ln", "mkdir", "mv", "rm", "tail", "uname"} {
 		real, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +72,9 @@ func setup(t *testing.T, m machine, level string) outcome {
 		}
 	}
 	standIn("go", "")
-	standIn("chromium", "")
+	if !m.noChromium {
+		standIn("chromium", "")
+	}
 	standIn("id", map[bool]string{true: "echo 0", false: "echo 1000"}[m.root])
 	if m.sudo {
 		standIn("sudo", `exec "$@"`)
@@ -91,7 +96,7 @@ func setup(t *testing.T, m machine, level string) outcome {
 		}
 	}
 	if m.node != "" {
-		standIn("node", "echo "+m.node)
+		standIn("node", "case $1 in -e) : >unpacked; chmod +x unpacked ;; *) echo "+m.node+" ;; esac")
 	}
 
 	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "build/setup.sh"), level)
@@ -184,6 +189,28 @@ func TestNoNode(t *testing.T) {
 	}
 	if !strings.Contains(got.calls, "npm ci") {
 		t.Errorf("no Node.js was fetched; called\n%s", got.calls)
+	}
+}
+
+func TestBrowser(t *testing.T) {
+	link := func(got outcome) string {
+		t.Helper()
+		if got.failed {
+			t.Fatalf("failed: %s", got.output)
+		}
+		to, err := os.Readlink(filepath.Join(got.cache, "browser"))
+		if err != nil {
+			t.Fatalf("no link to a browser: %v\n%s", err, got.output)
+		}
+		return to
+	}
+	got := setup(t, machine{root: true, node: "22.12.0"}, "test")
+	if to := link(got); filepath.Base(filepath.Dir(to)) != "bin" || strings.Contains(got.calls, "npm ci") {
+		t.Errorf("the browser is %s, want the system's; called\n%s", to, got.calls)
+	}
+	got = setup(t, machine{root: true, node: "22.12.0", noChromium: true}, "test")
+	if to := link(got); to != filepath.Join(got.cache, "chromium/chromium") || !strings.Contains(got.calls, "npm ci") {
+		t.Errorf("the browser is %s, want one fetched into build/cache; called\n%s", to, got.calls)
 	}
 }
 
