@@ -88,6 +88,9 @@ func (t *Transcript) Commit(ctx context.Context, in CommitInput) (store.ID, erro
 		return "", fmt.Errorf("commit turn %s: %w", turn, err)
 	}
 	t.open.remove(turn)
+	// The turn is safe; whether it is found by a search already is not worth an
+	// error, and the next time catches up.
+	_ = t.catchUp(ctx, indexAtCommit)
 	return head, nil
 }
 
@@ -129,12 +132,7 @@ func (t *Transcript) commit(ctx context.Context, in CommitInput) (store.ID, erro
 	if c.Chunks, err = t.putChunks(ctx, items); err != nil {
 		return "", err
 	}
-	id, err := t.putCommit(ctx, c)
-	if err != nil {
-		return "", err
-	}
-	t.addToIndex(ctx, c, items)
-	return id, nil
+	return t.putCommit(ctx, c)
 }
 
 func (t *Transcript) putCommit(ctx context.Context, c *Commit) (store.ID, error) {

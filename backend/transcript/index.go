@@ -1,14 +1,153 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"temporal-sandbox-agent/backend/protocol"
+	"temporal-sandbox-agent/backend/store"
 )
 
 // Index finds turns by their text. It is derived from the store and may be
-// lost: Reindex makes it again.
-type Index interface{}
+// lost: Reindex makes it again. store.TextIndex is one.
+type Index interface {
+	Mark(ctx context.Context) (source string, rev int64, err error)
+	Add(ctx context.Context, source string, rev int64, docs ...store.Doc) error
+	Remove(ctx context.Context, prefix string) error
+	Find(ctx context.Context, terms []string, before int64, limit int) ([]store.Found, error)
+}
 
-func (t *Transcript) addToIndex(ctx context.Context, c *Commit, items []protocol.Item) {}
-func (t *Transcript) removeFromIndex(ctx context.Context, session string)              {}
+const (
+	// identityKey holds the name of the store: an index of another store has
+	// counted other revisions.
+	identityKey = "store/id"
+	// docBytes is how much text of a turn is indexed.
+	docBytes = 64 << 10
+	// indexBatch is how many turns are indexed at a time, and indexAtCommit how
+	// many a commit catches up with.
+	indexBatch    = 64
+	indexAtCommit = 8
+)
+
+// Reindex brings the index up to date with all turns that were committed, by
+// whatever process. It does nothing without an index.
+func (t *Transcript) Reindex(ctx context.Context) error { return t.catchUp(ctx, 0) }
+
+// catchUp indexes turns that were committed since the index last was brought
+// up to date, the oldest first, at most limit if above 0.
+func (t *Transcript) catchUp(ctx context.Context, limit int) error {
+	if t.index == nil {
+		return nil
+	}
+	t.indexing.Lock()
+	defer t.indexing.Unlock()
+	source, err := t.identity(ctx)
+	if err != nil {
+		return err
+	}
+	marked, since, err := t.index.Mark(ctx)
+	if err != nil {
+		return err
+	}
+	if marked != source {
+		since = 0
+	}
+	records, err := t.store.List(ctx, commitPrefix, since, 0)
+	if err != nil {
+		return fmt.Errorf("list the commits to index: %w", err)
+	}
+	slices.SortFunc(records, func(a, b store.Record) int { return cmp.Compare(a.Rev, b.Rev) })
+	if limit > 0 && len(records) > limit {
+		records = records[:limit]
+	}
+	for batch := range slices.Chunk(records, indexBatch) {
+		docs := make([]store.Doc, 0, len(batch))
+		for _, r := range batch {
+			text, err := t.turnText(ctx, store.ID(r.Value))
+			if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
+				continue // nothing to find in it
+			}
+			if err != nil {
+				return err
+			}
+			docs = append(docs, store.Doc{Key: strings.TrimPrefix(r.Key, commitPrefix), Text: text})
+		}
+		if err := t.index.Add(ctx, source, batch[len(batch)-1].Rev, docs...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Transcript) turnText(ctx context.Context, id store.ID) (string, error) {
+	c, err := t.GetCommit(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	// Chunk by chunk, so that a huge turn is not read further than it counts.
+	for _, chunk := range c.Chunks {
+		items, err := t.chunkItems(ctx, chunk)
+		if err != nil {
+			return "", err
+		}
+		for i := range items {
+			for _, part := range searchText(&items[i]) {
+				text.WriteString(part)
+				text.WriteByte('\n')
+			}
+		}
+		if text.Len() >= docBytes {
+			return text.String()[:docBytes], nil
+		}
+	}
+	return text.String(), nil
+}
+
+// searchText is what an item is found by: what was said and done, not what
+// commands printed.
+func searchText(i *protocol.Item) []string {
+	switch {
+	case i.User != nil:
+		parts := []string{i.User.Text}
+		for _, a := range i.User.Attachments {
+			parts = append(parts, a.Name)
+		}
+		return parts
+	case i.Assistant != nil:
+		return []string{i.Assistant.Text}
+	case i.Tool != nil:
+		parts := []string{i.Tool.Ask.Title}
+		for _, c := range i.Tool.Result.Changes {
+			parts = append(parts, c.Path)
+		}
+		return parts
+	default:
+		return nil
+	}
+}
+
+// identity is the name of the store, given to it by the first who asks.
+func (t *Transcript) identity(ctx context.Context) (string, error) {
+	if t.storeID != "" {
+		return t.storeID, nil
+	}
+	r, err := t.store.Lookup(ctx, identityKey)
+	if errors.Is(err, store.ErrNotFound) {
+		if err := t.store.Set(ctx, store.Record{Key: identityKey, Value: []byte(rand.Text())}); err != nil {
+			return "", fmt.Errorf("name the store: %w", err)
+		}
+		// Another process may have been first; the last one counts.
+		r, err = t.store.Lookup(ctx, identityKey)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the name of the store: %w", err)
+	}
+	t.storeID = string(r.Value)
+	return t.storeID, nil
+}

@@ -112,8 +112,10 @@ func (t *Transcript) RemoveSession(ctx context.Context, id string) error {
 			return fmt.Errorf("remove session %s: %w", id, err)
 		}
 	}
-	if !shared {
-		t.removeFromIndex(ctx, id)
+	if !shared && t.index != nil {
+		if err := t.index.Remove(ctx, id+"."); err != nil {
+			return fmt.Errorf("remove session %s: %w", id, err)
+		}
 	}
 	return nil
 }

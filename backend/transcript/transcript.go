@@ -42,6 +42,9 @@ type Transcript struct {
 
 	// saving makes reading and replacing a session's record one step.
 	saving sync.Mutex
+	// indexing guards storeID and keeps two from indexing the same.
+	indexing sync.Mutex
+	storeID  string
 }
 
 // Option changes a Transcript while it is made.
