@@ -101,7 +101,7 @@ func mostWords(lines, want []string) (int, bool) {
 			wants = append(wants, wanted{i, set})
 		}
 	}
-	best, at := 0.5, -1 // fewer than half of the words is no likeness
+	best, at := 0.49, -1 // fewer than half of the words is no likeness
 	for i, line := range lines[:min(len(lines), maxCompared)] {
 		have := words(line)
 		for _, w := range wants {

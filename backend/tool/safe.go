@@ -134,7 +134,10 @@ func (c command) withOptions(o options, pattern bool, most int) reason {
 // outside tells whether an argument names something outside the workspace.
 func (c command) outside() reason {
 	for _, a := range c.args {
-		if a.home || a.known && !strings.HasPrefix(a.text, "-") && c.j.inside(a) == readsOutside {
+		if strings.HasPrefix(a.text, "-") {
+			_, a.text, _ = strings.Cut(a.text, "=")
+		}
+		if a.home || a.known && c.j.inside(a) == readsOutside {
 			return readsOutside
 		}
 	}

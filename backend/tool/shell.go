@@ -10,7 +10,7 @@ import (
 
 // maxJudged is the longest command that is analysed, in bytes. Nobody reads a
 // longer one either, and nesting costs stack.
-const maxJudged = 16 << 10
+const maxJudged = 8 << 10
 
 // judge goes through a command line and notes all that makes it risky.
 type judge struct {

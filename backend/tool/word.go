@@ -38,6 +38,9 @@ func (j *judge) word(w *syntax.Word) word {
 	for i, part := range w.Parts {
 		j.part(&out, part, i == 0, false)
 	}
+	if out.text == "[" { // the program, not a pattern
+		out.glob, out.wild = false, false
+	}
 	return out
 }
 
