@@ -19,15 +19,17 @@ const (
 	searchFor = 150 * time.Millisecond
 	// candidatePage is how many candidates are taken from the index at a time.
 	candidatePage = 200
-	snippetRunes  = 60 // at either side
-	maxTerms      = 8
+	// minTurns are looked at even if that takes longer.
+	minTurns     = 50
+	snippetRunes = 60 // at either side
+	maxTerms     = 8
 )
 
 // Search finds sessions by title and content, without regard to case: all words
 // of the query must be in the title, or in one turn. It returns one hit a
 // session, at most limit (0: 50): first those whose title matches, by their
-// last use, then the others, the newest turn first. It takes about 150 ms at
-// most, and then returns what it has found.
+// last use, then the others, the newest turn first. After about 150 ms
+// it returns what it has found.
 func (t *Transcript) Search(ctx context.Context, query string, limit int) ([]protocol.SearchHit, error) {
 	if limit <= 0 {
 		limit = defaultHits
@@ -68,9 +70,12 @@ type search struct {
 	byID     map[string]*protocol.Session
 	hit      map[string]bool // sessions with a hit
 	hits     []protocol.SearchHit
+	turns    int // looked at
 }
 
-func (s *search) over() bool { return len(s.hits) >= s.limit || time.Now().After(s.until) }
+func (s *search) over() bool {
+	return len(s.hits) >= s.limit || s.turns >= minTurns && time.Now().After(s.until)
+}
 
 func (s *search) add(session *protocol.Session, item, snippet string) {
 	if len(s.hits) < s.limit {
@@ -200,6 +205,7 @@ func (s *search) walk(ctx context.Context) error {
 // match adds a hit if all terms are in the items of a turn: at the item with
 // most of them.
 func (s *search) match(session *protocol.Session, items []protocol.Item) {
+	s.turns++
 	missing := map[string]bool{}
 	for _, term := range s.terms {
 		missing[term] = true
