@@ -4,6 +4,7 @@ import { App } from '$lib/state/app.svelte';
 import Root from './App.svelte';
 import './styles/tokens.css';
 import './styles/base.css';
+import './styles/markdown.css';
 
 const app = new App(wails);
 const target = document.getElementById('app');

@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
 import type { Boot, CreateRequest, EngineStatus, Fault, OptionsChange, Progress, Session, Settings } from '$lib/backend/types';
+import { workspacePath } from '$lib/util/paths';
 import { uuid } from '$lib/util/uuid';
 import { Approvals } from './approvals.svelte';
 import { CatalogStore } from './catalog.svelte';
@@ -163,6 +164,23 @@ export class App {
   async saveSettings(change: Partial<Settings>): Promise<void> {
     if (!this.settings) return;
     this.#setSettings(await this.backend.saveSettings({ ...this.settings, ...change }));
+  }
+
+  /** Shows a file of the session in the workspace pane, by its path as the model writes it. */
+  async showFile(path: string): Promise<void> {
+    const session = this.sessions.selected;
+    if (!session) return;
+    const file = workspacePath(path, session.workspace);
+    try {
+      const entries = await this.backend.listDir(session.id, file.slice(0, Math.max(0, file.lastIndexOf('/'))));
+      const entry = entries.find((e) => e.path === file && e.kind !== 'dir');
+      if (!entry) return this.ui.toast(`There is no file ${file} in the workspace.`);
+      this.files.of(session.id).open(entry);
+      this.prefs.set('workspaceHidden', false);
+      this.ui.workspaceOver = true;
+    } catch (err) {
+      this.ui.fail(err);
+    }
   }
 
   toggleSidebar(): void {

@@ -35,10 +35,21 @@ export interface Toast {
   tone: 'info' | 'bad';
 }
 
+/** A command's full output, to be shown page by page. */
+export interface LogTarget {
+  session: string;
+  /** Journal id of the output. */
+  log: string;
+  title: string;
+}
+
 /** What is open over the page. */
 export class UiStore {
   dialog = $state.raw<DialogState | null>(null);
   confirmation = $state.raw<Confirmation | null>(null);
+  /** In a narrow window: the workspace pane lies over the chat. */
+  workspaceOver = $state(false);
+  log = $state.raw<LogTarget | null>(null);
   toasts = $state.raw<readonly Toast[]>([]);
   #next = 1;
 

@@ -1,3 +1,4 @@
+import type { CacheSnapshot } from 'virtua';
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
 import type { AppEvent, Fault, Item, Session } from '$lib/backend/types';
@@ -22,6 +23,15 @@ const revealPages = 50;
 // How long to wait for more before reading again what was missed.
 const reloadDelay = 120;
 
+/** Where the reader was in a conversation; cache is what the list had measured. */
+export interface View {
+  cache: CacheSnapshot;
+  /** How many rows were measured. */
+  count: number;
+  offset: number;
+  follow: boolean;
+}
+
 /** The conversation that is shown. */
 export class Chat {
   readonly #backend: Backend;
@@ -29,6 +39,7 @@ export class Chat {
   readonly #seen: (messages: string[]) => void;
   // Conversations shown before, newest last, so that going back is instant.
   readonly #cache = new Map<string, Transcript>();
+  readonly #views = new Map<string, View>();
   #id = $state('');
   #transcript = $state.raw(emptyTranscript);
   #loading = $state(false);
@@ -155,6 +166,17 @@ export class Chat {
   /** The item was scrolled to. */
   revealed(): void {
     this.#reveal = '';
+  }
+
+  /** Where the reader left a conversation, if it was shown before. */
+  viewOf(id: string): View | undefined {
+    return this.#views.get(id);
+  }
+
+  keepView(id: string, view: View): void {
+    this.#views.delete(id);
+    this.#views.set(id, view);
+    if (this.#views.size > cacheSize) this.#views.delete(this.#views.keys().next().value as string);
   }
 
   /** What the assistant said in a turn. */
