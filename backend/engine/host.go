@@ -18,9 +18,6 @@ type HostOptions struct {
 	// Worker and Register say what the owner's worker serves.
 	Worker   WorkerOptions
 	Register func(worker.Registry)
-	// Busy names the workflows that may have been at work when the last owner
-	// ended: they are reaped before the worker starts. May be nil.
-	Busy func(ctx context.Context) ([]string, error)
 	// Running is called in a goroutine of its own each time the engine runs,
 	// with a context that ends when this hold on it does. May be nil.
 	Running func(ctx context.Context, e *Engine)
@@ -118,19 +115,13 @@ func (h *Host) open(ctx context.Context) (*Engine, error) {
 }
 
 func (h *Host) work(ctx context.Context, e *Engine) error {
-	if h.opts.Busy != nil {
-		busy, err := h.opts.Busy(ctx)
-		if err != nil {
-			return fmt.Errorf("find what was at work: %w", err)
-		}
-		reaped, err := e.Reap(ctx, busy)
-		if err != nil {
-			// What is left started times out by itself: slower, but not lost.
-			h.log.Warn("what a lost process left could not all be handed back", "error", err)
-		}
-		h.log.Info("handed back what was at work", "workflows", len(busy), "activities", reaped.Activities, "tasks", reaped.Tasks)
+	reaped, err := e.Reap(ctx)
+	if err != nil {
+		// What is left started times out by itself: slower, but not lost.
+		h.log.Warn("what a lost process left could not all be handed back", "error", err)
 	}
-	_, err := e.StartWorker(h.opts.Register, h.opts.Worker)
+	h.log.Info("handed back what was at work", "activities", reaped.Activities, "tasks", reaped.Tasks)
+	_, err = e.StartWorker(h.opts.Register, h.opts.Worker)
 	return err
 }
 

@@ -61,6 +61,9 @@ type Session struct {
 	Head string `json:"head,omitempty"`
 	// Turns counts the commits from the root to Head.
 	Turns int `json:"turns"`
+	// Serial is the last number given to a turn. It only grows, also when the
+	// head moves back.
+	Serial int `json:"serial"`
 	// Usage sums the tokens of all turns.
 	Usage Usage `json:"usage"`
 	// ContextTokens is the size of the last model request, 0 when unknown.

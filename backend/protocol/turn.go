@@ -85,8 +85,6 @@ type AgentInput struct {
 	Session Session `json:"session"`
 	// Recent are the ids of the last messages, for deduplication.
 	Recent []string `json:"recent,omitempty"`
-	// TurnSerial is the last number given to a turn.
-	TurnSerial int `json:"turnSerial"`
 	// First is the first message of a new session.
 	First *QueuedMessage `json:"first,omitempty"`
 	// End is set when the session was ended while it was carried over.

@@ -75,9 +75,12 @@ func (s *Service) Page(ctx context.Context, id, before string, limit int) (proto
 	return page, nil
 }
 
+// maxHits bounds the answer of a search.
+const maxHits = 50
+
 // Search finds sessions by title and content.
 func (s *Service) Search(ctx context.Context, query string) ([]protocol.SearchHit, error) {
-	hits, err := s.Transcript.Search(ctx, query)
+	hits, err := s.Transcript.Search(ctx, query, maxHits)
 	if err != nil {
 		return nil, storeFault("search", err)
 	}

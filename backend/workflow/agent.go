@@ -19,6 +19,9 @@ func AgentWorkflow(ctx workflow.Context, in protocol.AgentInput) error {
 		return err
 	}
 	workflow.Go(ctx, a.publishLoop)
+	if a.s.Turn != nil {
+		a.closeLostTurn(ctx)
+	}
 	if in.Session.Version == 0 && in.First == nil {
 		a.settle(ctx)
 	}
@@ -45,9 +48,8 @@ type agent struct {
 	s protocol.Session
 	// recent are the ids of the last messages: one that is sent again is the
 	// same message. Update ids are deduplicated within one run only.
-	recent     []string
-	turnSerial int
-	published  int64
+	recent    []string
+	published int64
 	// decided holds answers to approvals until the turn takes them.
 	decided map[string]protocol.Resolution
 	// stopTurn cancels the turn under way.
@@ -63,11 +65,10 @@ const recentLimit = 256
 
 func newAgent(ctx workflow.Context, in protocol.AgentInput) *agent {
 	a := &agent{
-		s:          in.Session,
-		recent:     in.Recent,
-		turnSerial: in.TurnSerial,
-		decided:    map[string]protocol.Resolution{},
-		end:        in.End,
+		s:       in.Session,
+		recent:  in.Recent,
+		decided: map[string]protocol.Resolution{},
+		end:     in.End,
 	}
 	// The last change of the run before may not have been projected.
 	a.published = in.Session.Version - 1
@@ -95,6 +96,20 @@ func (a *agent) settle(ctx workflow.Context) {
 	a.touch()
 }
 
+// closeLostTurn closes a turn that the session had under way when the engine's
+// database was lost: the session was begun anew from its record, and what the
+// turn had done is in the store.
+func (a *agent) closeLostTurn(ctx workflow.Context) {
+	a.endTurn(ctx, &turn{agent: a, ref: protocol.TurnRef{
+		SessionID: a.s.ID, TurnID: a.s.Turn.ID, Index: a.s.Turn.Index, Head: a.s.Head,
+	}}, a.s.Turn.Started, &protocol.Fault{
+		Class:    protocol.ClassHostLost,
+		Happened: "The engine's database was lost while this turn was under way",
+		Kept:     "What was said and done until then is kept.",
+		Remedy:   "Retry goes on from here.",
+	})
+}
+
 // touch marks the record as changed; publishLoop projects it.
 func (a *agent) touch() { a.s.Version++ }
 
@@ -116,10 +131,9 @@ func (a *agent) continueAsNew(ctx workflow.Context) error {
 	}
 	a.drainSignals(ctx)
 	return workflow.NewContinueAsNewError(ctx, protocol.AgentWorkflow, protocol.AgentInput{
-		Session:    a.s,
-		Recent:     a.recent,
-		TurnSerial: a.turnSerial,
-		End:        a.end,
+		Session: a.s,
+		Recent:  a.recent,
+		End:     a.end,
 	})
 }
 

@@ -245,7 +245,7 @@ func TestContinueAsNewCarriesTheState(t *testing.T) {
 	if err := s.decode(again, &carried); err != nil {
 		t.Fatal(err)
 	}
-	if carried.Session.Title != "Named" || carried.TurnSerial != 1 || carried.Session.Turns != 1 || carried.First != nil {
+	if carried.Session.Title != "Named" || carried.Session.Serial != 1 || carried.Session.Turns != 1 || carried.First != nil {
 		t.Errorf("carried %+v", carried)
 	}
 	if diff := cmp.Diff([]string{"m1"}, carried.Recent); diff != "" {
@@ -290,5 +290,23 @@ func TestEndDuringATurn(t *testing.T) {
 	}
 	if len(w.released) != 1 || !w.released[0].RemoveWorkspace || !w.ended {
 		t.Errorf("released %+v, ended %v", w.released, w.ended)
+	}
+}
+
+func TestLostTurnIsClosed(t *testing.T) {
+	w := &world{}
+	s := newSession(t, w)
+	in := protocol.AgentInput{Session: input(protocol.ApproveNever).Session}
+	in.Session.Version, in.Session.Serial, in.Session.Turns, in.Session.Head = 9, 4, 3, "head"
+	in.Session.State = protocol.StateWorking
+	in.Session.Turn = &protocol.OpenTurn{ID: "s.4", Index: 4}
+	s.at(time.Minute, func() {
+		if got := s.state(); got.State != protocol.StateFailed || got.Turn != nil || got.Turns != 4 {
+			t.Errorf("session %+v", got)
+		}
+	})
+	s.run(in)
+	if len(w.commits) != 1 || w.commits[0].Turn.TurnID != "s.4" || w.commits[0].Fault == nil || w.commits[0].Turn.Head != "head" {
+		t.Errorf("commits %+v", w.commits)
 	}
 }

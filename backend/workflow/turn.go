@@ -3,6 +3,7 @@ package workflow
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -35,11 +36,11 @@ type turn struct {
 // turn takes the next message and works it. It always ends with a commit.
 func (a *agent) turn(ctx workflow.Context) {
 	message := a.s.Queue[0]
-	a.turnSerial++
+	a.s.Serial++
 	started := workflow.Now(ctx)
 	t := &turn{agent: a, ref: protocol.TurnRef{
 		SessionID: a.s.ID,
-		TurnID:    fmt.Sprintf("%s.%d", a.s.ID, a.turnSerial),
+		TurnID:    fmt.Sprintf("%s.%d", a.s.ID, a.s.Serial),
 		Index:     a.s.Turns + 1,
 		Head:      a.s.Head,
 	}}
@@ -56,6 +57,11 @@ func (a *agent) turn(ctx workflow.Context) {
 	stop()
 	a.stopTurn = nil
 
+	a.endTurn(ctx, t, started, fault)
+}
+
+// endTurn commits a turn and makes the session ready for the next one.
+func (a *agent) endTurn(ctx workflow.Context, t *turn, started time.Time, fault *protocol.Fault) {
 	outcome := protocol.OutcomeDone
 	if fault != nil {
 		outcome = protocol.OutcomeFailed

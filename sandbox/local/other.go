@@ -49,3 +49,6 @@ func (p *Provider) Attach(context.Context, sandbox.Ref) (sandbox.Sandbox, error)
 func (p *Provider) Destroy(context.Context, sandbox.Ref) error {
 	return unavailable("destroy sandbox")
 }
+
+// Check tells that no folder can be used here.
+func (p *Provider) Check(string) error { return unavailable("use folder") }
