@@ -1,0 +1,353 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"temporal-sandbox-agent/backend"
+	"temporal-sandbox-agent/backend/protocol"
+)
+
+// App is what the page can call. Each method is one call into the backend; the
+// window itself (dialogs, events) is the only thing that is dealt with here.
+type App struct {
+	open func(ctx context.Context) (*backend.Backend, error)
+
+	// ready is closed when the backend is open, or failed to.
+	ready   chan struct{}
+	backend *backend.Backend
+	err     error
+	ctx     context.Context
+
+	mu      sync.Mutex
+	unwatch context.CancelFunc
+}
+
+// NewApp returns the bindings of the backend that open opens.
+func NewApp(open func(ctx context.Context) (*backend.Backend, error)) *App {
+	return &App{open: open, ready: make(chan struct{})}
+}
+
+// start is called when the window exists. From then on the records of all
+// sessions are sent to the page.
+func (a *App) start(ctx context.Context) {
+	a.ctx = ctx
+	a.backend, a.err = a.open(ctx)
+	close(a.ready)
+	if a.err == nil {
+		a.forward(ctx, a.backend.WatchAll(ctx))
+	}
+}
+
+// stop is called when the window was closed.
+func (a *App) stop(ctx context.Context) {
+	<-a.ready
+	if a.err == nil {
+		a.err = a.backend.Close(ctx)
+	}
+}
+
+// forward gives batches of events to the page.
+func (a *App) forward(ctx context.Context, batches <-chan []protocol.Event) {
+	for batch := range batches {
+		runtime.EventsEmit(ctx, "events", batch)
+	}
+}
+
+// call makes one call into the backend, and its error one that the page can
+// read.
+func call[T any](a *App, f func(context.Context, *backend.Backend) (T, error)) (T, error) {
+	<-a.ready
+	if a.err != nil {
+		var none T
+		return none, bound(a.err)
+	}
+	v, err := f(a.ctx, a.backend)
+	return v, bound(err)
+}
+
+// do is call for what returns nothing.
+func (a *App) do(f func(context.Context, *backend.Backend) error) error {
+	_, err := call(a, func(ctx context.Context, b *backend.Backend) (struct{}, error) { return struct{}{}, f(ctx, b) })
+	return err
+}
+
+// bound makes an error that the page can read: a Fault as JSON.
+func bound(err error) error {
+	if err == nil {
+		return nil
+	}
+	fault, ok := errors.AsType[*protocol.Fault](err)
+	if !ok {
+		fault = &protocol.Fault{Class: protocol.ClassInternal, Happened: "Something inside the app failed", Detail: err.Error()}
+	}
+	text, jsonErr := json.Marshal(fault)
+	if jsonErr != nil {
+		return err
+	}
+	return errors.New(string(text))
+}
+
+// Boot returns all that the window needs to draw itself first.
+func (a *App) Boot() (protocol.Boot, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.Boot, error) { return b.Boot(ctx) })
+}
+
+// Sessions lists the records of all sessions.
+func (a *App) Sessions() ([]protocol.Session, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) ([]protocol.Session, error) { return b.Sessions.List(ctx) })
+}
+
+// Create makes a session.
+func (a *App) Create(request protocol.CreateRequest) (protocol.Session, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.Session, error) {
+		return b.CreateSession(ctx, request)
+	})
+}
+
+// Rename gives a session another title.
+func (a *App) Rename(id, title string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.Sessions.Rename(ctx, id, title) })
+}
+
+// Destroy ends a session.
+func (a *App) Destroy(id string, removeWorkspace bool) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error {
+		return b.Sessions.Destroy(ctx, id, removeWorkspace)
+	})
+}
+
+// Send gives a session a message.
+func (a *App) Send(id string, request protocol.SendRequest) (protocol.SendResult, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.SendResult, error) {
+		return b.Sessions.Send(ctx, id, request)
+	})
+}
+
+// QueuedText returns the text of a message that waits.
+func (a *App) QueuedText(id, messageID string) (string, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (string, error) {
+		return b.Sessions.QueuedText(ctx, id, messageID)
+	})
+}
+
+// EditQueued replaces the text of a message that waits.
+func (a *App) EditQueued(id, messageID, text string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error {
+		return b.Sessions.EditQueued(ctx, id, messageID, text)
+	})
+}
+
+// RemoveQueued takes a message that waits back.
+func (a *App) RemoveQueued(id, messageID string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error {
+		return b.Sessions.RemoveQueued(ctx, id, messageID)
+	})
+}
+
+// MoveQueued gives a message that waits another place.
+func (a *App) MoveQueued(id, messageID string, to int) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error {
+		return b.Sessions.MoveQueued(ctx, id, messageID, to)
+	})
+}
+
+// SteerQueued puts a message that waits into the turn under way.
+func (a *App) SteerQueued(id, messageID string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.Sessions.SteerQueued(ctx, id, messageID) })
+}
+
+// Stop ends the turn under way.
+func (a *App) Stop(id string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.Sessions.Stop(ctx, id) })
+}
+
+// RetryTurn works a failed turn again.
+func (a *App) RetryTurn(id string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.Sessions.RetryTurn(ctx, id) })
+}
+
+// Resolve answers a question of the agent.
+func (a *App) Resolve(id string, resolution protocol.Resolution) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.Sessions.Resolve(ctx, id, resolution) })
+}
+
+// SetOptions changes a session's options.
+func (a *App) SetOptions(id string, change protocol.OptionsChange) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.Sessions.SetOptions(ctx, id, change) })
+}
+
+// Transcript returns a page of a conversation.
+func (a *App) Transcript(id, before string, limit int) (protocol.Page, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.Page, error) {
+		return b.Sessions.Page(ctx, id, before, limit)
+	})
+}
+
+// ToolLog returns a part of a command's full output.
+func (a *App) ToolLog(id, log string, offset int64, limit int) (protocol.LogPart, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.LogPart, error) {
+		return b.Sessions.ToolLog(ctx, id, log, offset, limit)
+	})
+}
+
+// Object returns an attachment or image as a data URL.
+func (a *App) Object(id, mime string) (string, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (string, error) { return b.Sessions.Object(ctx, id, mime) })
+}
+
+// Search finds sessions by title and content.
+func (a *App) Search(query string) ([]protocol.SearchHit, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) ([]protocol.SearchHit, error) {
+		return b.Sessions.Search(ctx, query)
+	})
+}
+
+// Backends tells of each backend whether it can be used.
+func (a *App) Backends() ([]protocol.BackendInfo, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) ([]protocol.BackendInfo, error) {
+		return b.Backends(ctx), nil
+	})
+}
+
+// Providers tells of each provider of models whether it can be used.
+func (a *App) Providers() ([]protocol.ProviderInfo, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) ([]protocol.ProviderInfo, error) {
+		return b.Models.Providers(ctx), nil
+	})
+}
+
+// Models lists a provider's models.
+func (a *App) Models(provider string) ([]protocol.ModelInfo, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) ([]protocol.ModelInfo, error) {
+		return b.ModelsOf(ctx, provider)
+	})
+}
+
+// PickFolder opens the system's folder dialog; empty means cancelled.
+func (a *App) PickFolder(start string) (string, error) {
+	folder, err := runtime.OpenDirectoryDialog(a.ctx, runtime.OpenDialogOptions{
+		Title: "Choose the workspace folder", DefaultDirectory: start, CanCreateDirectories: true,
+	})
+	return folder, bound(err)
+}
+
+// FolderInfo tells what picking a folder would mean.
+func (a *App) FolderInfo(path string) (protocol.FolderInfo, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.FolderInfo, error) {
+		return b.FolderInfo(path), nil
+	})
+}
+
+// ListDir lists a folder of the workspace.
+func (a *App) ListDir(id, path, rawPath string) ([]protocol.FileEntry, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) ([]protocol.FileEntry, error) {
+		return b.Sessions.ListDir(ctx, id, path, rawPath)
+	})
+}
+
+// ReadFile returns a part of a file.
+func (a *App) ReadFile(id, path, rawPath string, offset int64, limit int) (protocol.FileContent, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.FileContent, error) {
+		return b.Sessions.ReadFile(ctx, id, path, rawPath, offset, limit)
+	})
+}
+
+// OpenExternal opens a file of the workspace with the system's program for it;
+// an empty path opens the folder.
+func (a *App) OpenExternal(id, path, rawPath string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.OpenExternal(ctx, id, path, rawPath) })
+}
+
+// OpenURL opens a web page in the system's browser.
+func (a *App) OpenURL(url string) error {
+	if err := backend.CheckURL(url); err != nil {
+		return bound(err)
+	}
+	runtime.BrowserOpenURL(a.ctx, url)
+	return nil
+}
+
+// SaveSettings replaces the settings.
+func (a *App) SaveSettings(settings protocol.Settings) (protocol.Settings, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.Settings, error) {
+		return b.SaveSettings(ctx, settings)
+	})
+}
+
+// SavePrefs keeps the page's own state (pane widths, drafts), a JSON text.
+func (a *App) SavePrefs(prefs string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.SavePrefs(ctx, prefs) })
+}
+
+// Keys tells which keys are set, and where each is kept.
+func (a *App) Keys() ([]protocol.KeyInfo, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) ([]protocol.KeyInfo, error) { return b.Keys(ctx), nil })
+}
+
+// SetKey keeps a key in the system's keyring, or in a file that only the user
+// can read.
+func (a *App) SetKey(name, value string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.SetKey(ctx, name, value) })
+}
+
+// DeleteKey forgets a key.
+func (a *App) DeleteKey(name string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.DeleteKey(ctx, name) })
+}
+
+// TestProvider asks a provider for its models.
+func (a *App) TestProvider(name string) (protocol.TestResult, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.TestResult, error) {
+		return b.TestProvider(ctx, name), nil
+	})
+}
+
+// TestBackend looks whether a backend can be used.
+func (a *App) TestBackend(name string) (protocol.TestResult, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) (protocol.TestResult, error) {
+		return b.TestBackend(ctx, name), nil
+	})
+}
+
+// Watch says which session is shown: its text, output and file changes are
+// sent to the page until another is watched.
+func (a *App) Watch(id string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error {
+		ctx, cancel := context.WithCancel(ctx)
+		a.mu.Lock()
+		if a.unwatch != nil {
+			a.unwatch()
+		}
+		a.unwatch = cancel
+		a.mu.Unlock()
+		if id != "" {
+			go a.forward(ctx, b.Watch(ctx, id))
+		}
+		return nil
+	})
+}
+
+// OpenDevUI opens the Temporal Web UI in the system's browser.
+func (a *App) OpenDevUI() error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error {
+		url, err := b.DevUI(ctx)
+		if err != nil {
+			return err
+		}
+		runtime.BrowserOpenURL(ctx, url)
+		return nil
+	})
+}
+
+// Doctor tells what works here.
+func (a *App) Doctor() ([]protocol.Check, error) {
+	return call(a, func(ctx context.Context, b *backend.Backend) ([]protocol.Check, error) { return b.Doctor(ctx), nil })
+}
+
+// Quit closes the window. What runs goes on when it is opened again.
+func (a *App) Quit() { runtime.Quit(a.ctx) }

@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"temporal-sandbox-agent/backend"
+	"temporal-sandbox-agent/backend/protocol"
+)
+
+func (a *App) sessionsCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "sessions",
+		Short: "List, show, rename, answer, stop and destroy sessions",
+		Args:  cobra.NoArgs,
+	}
+	command.AddCommand(a.listCommand(), a.showCommand(), a.renameCommand(), a.destroyCommand(),
+		a.stopCommand(), a.answerCommand("approve", protocol.DecisionAllow), a.answerCommand("deny", protocol.DecisionDeny))
+	return command
+}
+
+// reading is the configuration of commands that only read the store: they need
+// no engine and disturb none.
+func (a *App) reading() backend.Config {
+	config := a.config()
+	config.StoreOnly = true
+	return config
+}
+
+func (a *App) listCommand() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "list",
+		Short: "List all sessions, the last used first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd.Context(), a.reading(), func(b *backend.Backend) error {
+				sessions, err := b.Sessions.List(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					if sessions == nil {
+						sessions = []protocol.Session{}
+					}
+					return a.printJSON(sessions)
+				}
+				return a.table(sessions)
+			})
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print an array")
+	return command
+}
+
+// shortID is how many characters of an id are shown; any unique beginning is
+// taken.
+const shortID = 8
+
+func (a *App) table(sessions []protocol.Session) error {
+	if len(sessions) == 0 {
+		_, err := fmt.Fprintln(a.Out, "There are no sessions. Make one with: run \"your prompt\"")
+		return err
+	}
+	w := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "ID\tTITLE\tSTATE\tBACKEND\tTURNS\tUSED")
+	for _, s := range sessions {
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n",
+			s.ID[:min(shortID, len(s.ID))], oneLine(s.Title), strings.ReplaceAll(string(s.State), "_", " "), s.Backend, s.Turns, ago(s.Updated))
+	}
+	return w.Flush()
+}
+
+func oneLine(s string) string {
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) > 50 {
+		runes = append(runes[:49:49], '…')
+	}
+	return string(runes)
+}
+
+// ago says when something was: relative under a day, else the date.
+func ago(t time.Time) string {
+	d := time.Since(t)
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	default:
+		return t.Local().Format(time.DateOnly)
+	}
+}
+
+// shownSession is what show prints as JSON.
+type shownSession struct {
+	Session protocol.Session `json:"session"`
+	Items   []protocol.Item  `json:"items"`
+}
+
+func (a *App) showCommand() *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "show ID",
+		Short: "Print a session's whole conversation",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd.Context(), a.reading(), func(b *backend.Backend) error {
+				found, err := b.Sessions.Find(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				items, err := conversation(cmd.Context(), b, found.ID)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.printJSON(shownSession{Session: found, Items: items})
+				}
+				out := a.printer(false)
+				for _, item := range items {
+					out.item(item)
+				}
+				out.end(found, "", nil)
+				return nil
+			})
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print the record and all items")
+	return command
+}
+
+// conversation reads all pages, oldest first.
+func conversation(ctx context.Context, b *backend.Backend, id string) ([]protocol.Item, error) {
+	var pages [][]protocol.Item
+	before := ""
+	for {
+		page, err := b.Sessions.Page(ctx, id, before, 500)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, page.Items)
+		if page.Before == "" {
+			break
+		}
+		before = page.Before
+	}
+	items := []protocol.Item{}
+	for i := len(pages) - 1; i >= 0; i-- {
+		items = append(items, pages[i]...)
+	}
+	return items, nil
+}
+
+func (a *App) renameCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rename ID TITLE",
+		Short: "Give a session another title",
+		Args:  cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withSession(cmd.Context(), args[0], func(b *backend.Backend, s protocol.Session) error {
+				return b.Sessions.Rename(cmd.Context(), s.ID, strings.Join(args[1:], " "))
+			})
+		},
+	}
+}
+
+// withSession opens the engine and finds a session.
+func (a *App) withSession(ctx context.Context, id string, f func(*backend.Backend, protocol.Session) error) error {
+	return a.with(ctx, a.config(), func(b *backend.Backend) error {
+		found, err := b.Sessions.Find(ctx, id)
+		if err != nil {
+			return err
+		}
+		return f(b, found)
+	})
+}
+
+func (a *App) destroyCommand() *cobra.Command {
+	var yes, keep bool
+	command := &cobra.Command{
+		Use:   "destroy ID",
+		Short: "End a session and remove its conversation",
+		Long: `Ends a session: its running commands are ended and its conversation is removed.
+A workspace folder that was made for the session is removed too, unless --keep-workspace
+is given. A folder that you picked is never removed.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withSession(cmd.Context(), args[0], func(b *backend.Backend, s protocol.Session) error {
+				if !yes {
+					if !terminal(a.In) {
+						return usage("destroying needs --yes where nobody can be asked")
+					}
+					_, _ = fmt.Fprintf(a.Err, "Destroy %q (%d turns)? Type yes: ", s.Title, s.Turns)
+					line, _ := bufio.NewReader(a.In).ReadString('\n')
+					if strings.TrimSpace(line) != "yes" {
+						return &exitError{code: ExitInterrupted, err: fmt.Errorf("nothing was destroyed")}
+					}
+				}
+				return b.Sessions.Destroy(cmd.Context(), s.ID, !keep)
+			})
+		},
+	}
+	command.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	command.Flags().BoolVar(&keep, "keep-workspace", false, "keep the folder that was made for the session")
+	return command
+}
+
+func (a *App) stopCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop ID",
+		Short: "Stop the turn under way",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withSession(cmd.Context(), args[0], func(b *backend.Backend, s protocol.Session) error {
+				return b.Sessions.Stop(cmd.Context(), s.ID)
+			})
+		},
+	}
+}
+
+func (a *App) answerCommand(name string, decision protocol.Decision) *cobra.Command {
+	var note string
+	var always bool
+	command := &cobra.Command{
+		Use:   name + " ID",
+		Short: map[protocol.Decision]string{protocol.DecisionAllow: "Allow what the agent asks to do", protocol.DecisionDeny: "Deny what the agent asks to do"}[decision],
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withSession(cmd.Context(), args[0], func(b *backend.Backend, s protocol.Session) error {
+				if len(s.Approvals) == 0 {
+					return &protocol.Fault{Class: protocol.ClassNotFound, Happened: "This session asks for nothing"}
+				}
+				answer := protocol.Resolution{ID: s.Approvals[0].ID, Decision: decision, Note: note}
+				if always {
+					answer.Decision = protocol.DecisionAlways
+				}
+				return b.Sessions.Resolve(cmd.Context(), s.ID, answer)
+			})
+		},
+	}
+	if decision == protocol.DecisionDeny {
+		command.Flags().StringVar(&note, "reason", "", "told to the agent")
+	} else {
+		command.Flags().BoolVar(&always, "always", false, "allow commands that begin like this one from now on")
+	}
+	return command
+}

@@ -1,0 +1,110 @@
+package backend
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"temporal-sandbox-agent/backend/engine"
+	"temporal-sandbox-agent/backend/protocol"
+)
+
+// doctorLimit bounds each look.
+const doctorLimit = 10 * time.Second
+
+// Doctor tells what works here: what is needed first, then what may be missing.
+func (b *Backend) Doctor(ctx context.Context) []protocol.Check {
+	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
+	defer cancel()
+	checks := []protocol.Check{b.checkEngine(ctx), b.checkStore(ctx), checkShell(), checkWindow()}
+	for _, info := range b.Backends(ctx) {
+		check := protocol.Check{
+			Name: "backend " + info.Name, OK: info.Available, Needed: info.Name == "local", Text: info.Label, Remedy: info.Remedy,
+		}
+		if info.Version != "" {
+			check.Text += " " + info.Version
+		}
+		if !info.Available {
+			check.Text = info.Reason
+		}
+		checks = append(checks, check)
+	}
+	for _, info := range b.Models.Providers(ctx) {
+		check := protocol.Check{Name: "model " + info.Name, OK: info.Available, Text: info.Label, Remedy: info.Remedy}
+		if !info.Available {
+			check.Text = info.Reason
+		}
+		checks = append(checks, check)
+	}
+	return append(checks, protocol.Check{Name: "data folder", OK: true, Text: b.paths.Data})
+}
+
+func (b *Backend) checkEngine(ctx context.Context) protocol.Check {
+	check := protocol.Check{Name: "engine", Needed: true}
+	if b.host == nil {
+		check.Text = "not started"
+		return check
+	}
+	e, err := b.host.Engine(ctx)
+	if err != nil {
+		check.Text = err.Error()
+		return check
+	}
+	check.OK, check.Text = true, "Temporal runs in this process"
+	if e.Role() == engine.RoleAttached {
+		check.Text = "attached to the Temporal of another process"
+	}
+	return check
+}
+
+func (b *Backend) checkStore(ctx context.Context) protocol.Check {
+	sessions, err := b.Sessions.List(ctx)
+	if err != nil {
+		return protocol.Check{Name: "store", Needed: true, Text: err.Error()}
+	}
+	return protocol.Check{Name: "store", Needed: true, OK: true, Text: count(len(sessions), "session")}
+}
+
+func checkShell() protocol.Check {
+	for _, name := range []string{"bash", "sh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return protocol.Check{Name: "shell", Needed: true, OK: true, Text: path}
+		}
+	}
+	return protocol.Check{Name: "shell", Needed: true, Text: "there is neither bash nor sh in PATH"}
+}
+
+// checkWindow tells whether a window can be opened. That this program runs
+// means that its libraries are there; what may be missing is a display.
+func checkWindow() protocol.Check {
+	check := protocol.Check{Name: "window"}
+	if runtime.GOOS != "linux" {
+		check.OK, check.Text = true, "the system's own web view"
+		return check
+	}
+	switch {
+	case os.Getenv("WAYLAND_DISPLAY") != "":
+		check.OK, check.Text = true, "Wayland display "+os.Getenv("WAYLAND_DISPLAY")
+	case os.Getenv("DISPLAY") != "":
+		check.OK, check.Text = true, "X display "+os.Getenv("DISPLAY")
+	default:
+		check.Text = "there is no display"
+		check.Remedy = "Work without a window: see the command run."
+	}
+	if version := webKit(); version != "" {
+		check.Text += ", WebKitGTK " + version
+	}
+	return check
+}
+
+// webKit is the version of WebKitGTK, empty if it can't be told.
+func webKit() string {
+	out, err := exec.Command("pkg-config", "--modversion", "webkit2gtk-4.1").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}

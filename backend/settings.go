@@ -1,0 +1,44 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+
+	"temporal-sandbox-agent/backend/protocol"
+	"temporal-sandbox-agent/backend/trace"
+)
+
+// maxPrefs bounds the page's own state, in bytes.
+const maxPrefs = 4 << 20
+
+// SaveSettings replaces the settings, but not the page's own state.
+func (b *Backend) SaveSettings(ctx context.Context, settings protocol.Settings) (protocol.Settings, error) {
+	settings.Prefs = b.settings.Get().Prefs
+	return b.settings.Save(ctx, settings)
+}
+
+// SavePrefs keeps the page's own state, a JSON text.
+func (b *Backend) SavePrefs(ctx context.Context, prefs string) error {
+	if len(prefs) > maxPrefs || !json.Valid([]byte(prefs)) {
+		return &protocol.Fault{Class: protocol.ClassBadInput, Happened: "The window's state can't be kept", Detail: "not valid JSON, or too long"}
+	}
+	settings := b.settings.Get()
+	settings.Prefs = json.RawMessage(prefs)
+	_, err := b.settings.Save(ctx, settings)
+	return err
+}
+
+// Keys tells which keys are set, and where each is kept.
+func (b *Backend) Keys(ctx context.Context) []protocol.KeyInfo { return b.keys.List(ctx) }
+
+// SetKey keeps a key.
+func (b *Backend) SetKey(ctx context.Context, name, value string) error {
+	return b.keys.Set(ctx, name, value)
+}
+
+// DeleteKey forgets a key.
+func (b *Backend) DeleteKey(ctx context.Context, name string) error { return b.keys.Delete(ctx, name) }
+
+// openTracer opens what the configuration of this process or the settings ask
+// for. Without a choice of the user nothing is sent.
+func (b *Backend) openTracer(context.Context) trace.Tracer { return trace.Off{} }

@@ -1,0 +1,93 @@
+// Temporal Sandbox Agent: a desktop app in which people talk to a coding agent
+// that works in a real folder. Without arguments it opens the window; its
+// commands do the same without one.
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+
+	"github.com/wailsapp/wails/v2"
+	"github.com/wailsapp/wails/v2/pkg/options"
+	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
+	"github.com/wailsapp/wails/v2/pkg/options/linux"
+
+	"temporal-sandbox-agent/backend"
+	"temporal-sandbox-agent/backend/cli"
+	"temporal-sandbox-agent/backend/protocol"
+)
+
+//go:embed all:frontend/dist
+var page embed.FS
+
+//go:embed build/appicon.png
+var icon []byte
+
+// version is set when the app is built.
+var version = "dev"
+
+func main() {
+	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Process{
+		Version: version, Open: backend.New, Window: window, Out: os.Stdout, Err: os.Stderr, In: os.Stdin,
+	}))
+}
+
+// window opens the window and returns when it was closed. The engine starts
+// beside it, so that the window is there at once.
+func window(ctx context.Context, config backend.Config) error {
+	// While the bindings are generated there is no window to open.
+	generating := filepath.Base(os.Args[0]) == "wailsbindings"
+	if goruntime.GOOS == "linux" && !generating && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return &protocol.Fault{
+			Class:    protocol.ClassUnavailable,
+			Happened: "There is no display to open the window on",
+			Remedy:   "Set DISPLAY or WAYLAND_DISPLAY, or work without a window: see the command run.",
+		}
+	}
+	if err := useSoftwareBuffersOnNVIDIA(); err != nil {
+		return err
+	}
+	app := NewApp(func(ctx context.Context) (*backend.Backend, error) { return backend.New(ctx, config) })
+	err := wails.Run(&options.App{
+		Title:            "Temporal Sandbox Agent",
+		Width:            1440,
+		Height:           900,
+		MinWidth:         640,
+		MinHeight:        480,
+		BackgroundColour: options.NewRGB(0x0e, 0x10, 0x13),
+		AssetServer:      &assetserver.Options{Assets: page},
+		OnStartup:        app.start,
+		OnShutdown:       app.stop,
+		Bind:             []any{app},
+		DragAndDrop:      &options.DragAndDrop{EnableFileDrop: false},
+		Linux: &linux.Options{
+			Icon:        icon,
+			ProgramName: "temporal-sandbox-agent",
+			// Without it scrolling a long conversation is painted by the CPU.
+			WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand,
+		},
+	})
+	return errors.Join(err, app.err)
+}
+
+// useSoftwareBuffersOnNVIDIA turns off a way of WebKitGTK to share buffers that
+// leaves the window blank with NVIDIA's own driver. It must be set before
+// WebKit starts; a user's own choice is kept.
+func useSoftwareBuffersOnNVIDIA() error {
+	const variable = "WEBKIT_DISABLE_DMABUF_RENDERER"
+	if _, set := os.LookupEnv(variable); set {
+		return nil
+	}
+	if _, err := os.Stat("/proc/driver/nvidia/version"); err != nil {
+		return nil // no such driver here
+	}
+	if err := os.Setenv(variable, "1"); err != nil {
+		return fmt.Errorf("set %s: %w", variable, err)
+	}
+	return nil
+}
