@@ -78,6 +78,13 @@ func (c *count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// positive takes a number that is not positive for none: that is what models
+// mean by a limit of 0.
+func (c count) positive() count {
+	c.set = c.set && c.n > 0
+	return c
+}
+
 // or returns the number within lo and hi, or otherwise if none was given.
 func (c count) or(otherwise, lo, hi int) int {
 	if !c.set {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"path"
+	"slices"
 
 	"temporal-sandbox-agent/backend/protocol"
 )
@@ -21,9 +22,26 @@ func assessCommand(cmd, workdir string, tty bool, env Env) protocol.Ask {
 	ask.Reason = j.worst.text()
 	ask.Risky = j.worst != harmless
 	if j.trusted {
-		ask.Prefixes = j.prefixes
+		ask.Prefixes = distinct(j.prefixes)
 	}
 	return ask
+}
+
+// maxPrefixes is how many prefixes a call may have: nobody reads more.
+const maxPrefixes = 8
+
+// distinct returns each prefix once, or none at all if there are too many.
+func distinct(prefixes []string) []string {
+	var out []string
+	for _, p := range prefixes {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	if len(out) > maxPrefixes {
+		return nil
+	}
+	return out
 }
 
 func workdirPath(root, workdir string) string {

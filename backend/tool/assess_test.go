@@ -2,6 +2,9 @@ package tool
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +20,8 @@ func assess(t *testing.T, cmd string) protocol.Ask {
 	return assessCommand(cmd, "", false, testEnv)
 }
 
-func TestHarmlessCommands(t *testing.T) {
-	for _, cmd := range []string{
+func harmlessCommands() []string {
+	return []string{
 		"ls", "ls -la", "ls -la src/*.go", "pwd", "cat a.txt", "cat -- -rf", "head -n 20 a.txt", "tail -n +5 a.txt", "wc -l *.go",
 		"cat /work/space/a.txt", "ls /usr/include", "cat /etc/os-release", "echo hello", "echo $HOME", `echo "$?"`, "echo $((1 + 2))",
 		"printf '%s\\n' a b", "grep -rn 'func main' .", `grep -rn "/api/v1" src`, "grep -e foo -e bar a.txt", "egrep 'a|b' a.txt",
@@ -37,10 +40,36 @@ func TestHarmlessCommands(t *testing.T) {
 		"wc -l <<< hello", "diff <(sort a.txt) <(sort b.txt)", `echo "$(date) $(wc -l < a.txt)"`, "echo `date`", "cd src && ls", "cd /work/space/src && cat a.txt", "cd . && git status",
 		"timeout 10 ls", "nice -n 5 ls", "command -v go", "type go", "set -e; ls", "set -euo pipefail; ls", "/bin/ls -l", "/usr/bin/git status", "ls # rm -rf /", "tar tzf a.tgz", "tar -tvf a.tar", "unzip -l a.zip",
 		"ls \\\n  -la", "ls a\\ b", "cat 'it'\"'\"'s'", "test -e a.txt && cat a.txt", `[ "$(git status --porcelain)" = "" ] && echo clean`, `[ -n "$(git status --porcelain)" ]`, "ls; exit 0", "xxd -l 16 a.bin",
-		"find . -type f -size +1M", "find . -empty", "find -name '{}'", "hostname", "tree -L 2", "case a in b) ls;; *) pwd;; esac", "ls &", "sleep 1; ls", "base64 a.bin", "sha256sum a.txt",
-	} {
+		"find . -type f -size +1M", "find . -empty", "find -name '{}'", "hostname", "tree -L 2", "case a in b) ls;; *) pwd;; esac", "ls &", "sleep 0.1; ls", "base64 a.bin", "sha256sum a.txt",
+	}
+}
+
+func TestHarmlessCommands(t *testing.T) {
+	for _, cmd := range harmlessCommands() {
 		if ask := assess(t, cmd); ask.Risky || ask.Reason != "" || !ask.Acts {
 			t.Errorf("%q: %+v, want harmless", cmd, ask)
+		}
+	}
+}
+
+// TestHarmlessCommandsChangeNothing runs them all, with and without what they
+// name, and looks at the workspace and at what is around it.
+func TestHarmlessCommandsChangeNothing(t *testing.T) {
+	outer := t.TempDir()
+	p := &place{t: t, dir: filepath.Join(outer, "work")}
+	for _, name := range []string{"a.txt", "b.txt", "-rf", "a.go", "src/x.go", "a.csv", "a.json", "package.json", "b"} {
+		p.write(name, "foo\nmain x\n")
+	}
+	home := t.TempDir() // programs keep their own caches there
+	script := "git init --template= -q . && git -c user.name=a -c user.email=a@example.com commit -q --allow-empty -m x"
+	for i, cmd := range append([]string{script}, harmlessCommands()...) {
+		before := (&place{t: t, dir: outer}).tree()
+		run := exec.CommandContext(t.Context(), "bash", "-c", cmd)
+		run.Dir = p.dir
+		run.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GOPROXY=off", "GIT_OPTIONAL_LOCKS=0"}
+		_ = run.Run() // what it says does not matter
+		if after := (&place{t: t, dir: outer}).tree(); i > 0 && after != before {
+			t.Errorf("%q changed files:\n%.2000s\nbefore:\n%.2000s", cmd, after, before)
 		}
 	}
 }
@@ -178,6 +207,8 @@ func TestRiskyCommands(t *testing.T) {
 		{"git diff --no-index /etc/passwd a", "runs a program"},
 		{"git branch new", "changes files"},
 		{"git branch -D x", "changes files"},
+		{"git branch -l new", "changes files"},
+		{"strings @args", "can't be analysed"},
 		{"git branch --edit-description", "changes files"},
 		{"git tag v1", "changes files"},
 		{"git tag -d v1", "changes files"},
@@ -362,10 +393,14 @@ func TestPrefixes(t *testing.T) {
 		{"go test ./... > out.txt 2>&1", []string{"go test"}},
 		{"sometool", []string{"sometool"}},
 		{"sometool deploy now", []string{"sometool deploy"}},
+		{"npm test; npm test -- -u", []string{"npm test"}},
 		{"ls", nil},
 
 		// Nothing can be trusted.
 		{"sometool --flag", nil},
+		{"a x; b x; c x; d x; e x; f x; g x; h x; i x", nil},
+		{"patch -p1 < a.diff", nil},
+		{strings.Repeat("a", 101), nil},
 		{"make", nil},
 		{"make -f /tmp/evil build", nil},
 		{"npm", nil},

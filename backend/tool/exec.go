@@ -100,7 +100,7 @@ func (execCommand) Run(ctx context.Context, call Call) (Outcome, error) {
 		TTY:     a.TTY,
 		Rows:    40,
 		Cols:    120,
-		Timeout: time.Duration(a.TimeoutMs.or(0, 1, 1<<31-1)) * time.Millisecond,
+		Timeout: time.Duration(a.TimeoutMs.positive().or(0, 1, 1<<31-1)) * time.Millisecond,
 	})
 	if err != nil {
 		if broken(err) {
@@ -116,7 +116,7 @@ func (execCommand) Run(ctx context.Context, call Call) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	result, err := p.report(ctx, sessionID(call.ID), 0, a.Tokens.or(defaultTokens, minTokens, maxTokens))
+	result, err := p.report(ctx, sessionID(call.ID), 0, a.Tokens.positive().or(defaultTokens, minTokens, maxTokens))
 	if err != nil {
 		return Outcome{}, err
 	}

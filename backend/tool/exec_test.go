@@ -36,6 +36,7 @@ func TestExec(t *testing.T) {
 		{"binary", m{"cmd": "head -c 1000 /dev/zero"}, 0, "Binary output is not shown; the full output is kept.\nOutput:\n(binary output, 1,000 bytes)"},
 		{"colours", m{"cmd": `printf '\033[31mred\033[0m\n'`}, 0, "Output:\nred\n"},
 		{"progress", m{"cmd": `printf '10%%\r50%%\r100%%\ndone\n'`}, 0, "Output:\n100%\ndone\n"},
+		{"no limits", m{"cmd": "echo hello", "timeout_ms": 0, "max_output_tokens": 0}, 0, "Output:\nhello\n"},
 		{"empty input", m{"cmd": "cat; echo end"}, 0, "Output:\nend\n"},
 		{"long command", m{"cmd": "echo " + strings.Repeat("x", 200_000) + " | wc -c"}, 0, "Output:\n200001\n"},
 		{"no pager", m{"cmd": "echo $PAGER $GIT_PAGER $TERM"}, 0, "Output:\ncat cat dumb\n"},
@@ -157,7 +158,7 @@ func TestExecLive(t *testing.T) {
 // memory does not grow with it.
 func TestExecHugeOutput(t *testing.T) {
 	p := newPlace(t)
-	call := p.call(m{"cmd": "echo first; head -c 104857600 /dev/zero | tr '\\0' 'x' | fold -w 99; echo; echo last", "yield_time_ms": 60_000})
+	call := p.call(m{"cmd": "echo first; head -c 104857600 /dev/zero | tr '\\0' 'x' | fold -w 99; echo; echo last", "yield_time_ms": maxYield})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	out := p.run(execCommand{}, call)

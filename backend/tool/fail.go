@@ -50,7 +50,9 @@ func because(err error) string {
 		return "the workspace can't be written"
 	case sandbox.KindNoSpace:
 		return "the disk is full"
-	default:
-		return err.Error()
 	}
+	if e, ok := errors.AsType[*sandbox.Error](err); ok && e.Err != nil {
+		return e.Err.Error()
+	}
+	return err.Error()
 }

@@ -40,7 +40,7 @@ func Instructions(ctx context.Context, sb sandbox.Sandbox, env Env, now time.Tim
 	}
 	b.WriteString("- The system has a POSIX shell. Find out what else is installed before you rely on it.\n")
 	fmt.Fprintf(&b, "- Today is %s.\n", now.Format("Monday, 2 January 2006"))
-	project, err := projectInstructions(ctx, sb.Files())
+	project, err := projectInstructions(ctx, sb)
 	if err != nil {
 		return "", err
 	}
@@ -48,8 +48,8 @@ func Instructions(ctx context.Context, sb sandbox.Sandbox, env Env, now time.Tim
 	return b.String(), nil
 }
 
-func projectInstructions(ctx context.Context, files sandbox.FS) (string, error) {
-	text, cut, err := readProject(ctx, files)
+func projectInstructions(ctx context.Context, sb sandbox.Sandbox) (string, error) {
+	text, cut, err := readProject(ctx, sb)
 	switch {
 	case err == nil && strings.TrimSpace(text) == "", sandbox.KindOf(err) == sandbox.KindNotFound:
 		return "", nil
@@ -69,15 +69,15 @@ func projectInstructions(ctx context.Context, files sandbox.FS) (string, error) 
 		"<project_instructions>\n" + strings.TrimSpace(text) + "\n</project_instructions>\n" + note, nil
 }
 
-func readProject(ctx context.Context, files sandbox.FS) (text string, cut bool, err error) {
-	name, info, err := follow(ctx, files, "/", projectFile)
+func readProject(ctx context.Context, sb sandbox.Sandbox) (text string, cut bool, err error) {
+	name, info, err := follow(ctx, sb.Files(), sb.Root(), projectFile)
 	if err != nil {
 		return "", false, err
 	}
 	if !info.Mode.IsRegular() {
 		return "", false, &sandbox.Error{Kind: sandbox.KindInvalid, Op: "read " + projectFile, Err: errors.New("it is not a file")}
 	}
-	r, err := files.Open(ctx, name, 0, maxProject+1)
+	r, err := sb.Files().Open(ctx, name, 0, maxProject+1)
 	if err != nil {
 		return "", false, err
 	}

@@ -162,7 +162,10 @@ func cutStart(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	s = s[len(s)-n:]
+	atLine := s[len(s)-n-1] == '\n'
+	if s = s[len(s)-n:]; atLine {
+		return s
+	}
 	if i := strings.IndexByte(s, '\n'); i >= 0 && i <= n/4 {
 		return s[i+1:]
 	}

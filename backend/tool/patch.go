@@ -157,11 +157,12 @@ func write(ctx context.Context, files sandbox.FS, p plan) (failure Outcome, done
 	if err == nil {
 		return Outcome{}, true, nil
 	}
+	if _, ok := errors.AsType[refusal](err); !ok && broken(err) {
+		// Run again, the call finds out how far this one came.
+		return Outcome{}, false, fmt.Errorf("apply the patch: %w", err)
+	}
 	if half, ok := errors.AsType[halfWritten](err); ok {
 		return failed("The patch is applied in part. %s", half), false, nil
-	}
-	if _, ok := errors.AsType[refusal](err); !ok && broken(err) {
-		return Outcome{}, false, fmt.Errorf("apply the patch: %w", err)
 	}
 	return failed("Nothing was changed: %s", err), false, nil
 }

@@ -109,7 +109,7 @@ func TestPatchOfDiff(t *testing.T) {
 		alike := i%3 == 0
 		context := 2
 		if alike {
-			context = 1 << 20
+			context = 200
 		}
 		before := randomLines(r, alike)
 		after := mutate(r, before, alike)

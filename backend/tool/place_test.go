@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -93,20 +94,25 @@ func (p *place) env() Env { return Env{Backend: "local", Root: p.sandbox.Root()}
 func (p *place) call(args any) Call {
 	p.t.Helper()
 	p.calls++
-	raw, err := json.Marshal(args)
-	if err != nil {
-		p.t.Fatal(err)
-	}
 	sb := p.sandbox
 	if p.files != nil {
 		sb = filed{sb, p.files}
 	}
-	return Call{ID: fmt.Sprintf("test.1-%06d", p.calls), Args: raw, Env: p.env(), Sandbox: sb, Journal: p.journal}
+	return Call{ID: fmt.Sprintf("test.1-%06d", p.calls), Args: p.raw(args), Env: p.env(), Sandbox: sb, Journal: p.journal}
+}
+
+func (p *place) raw(args any) json.RawMessage {
+	p.t.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return raw
 }
 
 func (p *place) run(tool Tool, call Call) Outcome {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(p.t.Context(), 5*time.Minute)
 	defer cancel()
 	out, err := tool.Run(ctx, call)
 	if err != nil {
@@ -123,6 +129,20 @@ func (p *place) write(name, content string) {
 	}
 	if err := os.WriteFile(full, []byte(content), 0o644); err != nil {
 		p.t.Fatal(err)
+	}
+}
+
+// clear removes everything from the workspace.
+func (p *place) clear() {
+	p.t.Helper()
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(p.dir, e.Name())); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 }
 
@@ -152,6 +172,10 @@ func (p *place) tree() string {
 			fmt.Fprintf(&b, "%s -> %s\n", rel, target)
 		default:
 			content, _ := os.ReadFile(name)
+			if len(content) > 1<<16 {
+				fmt.Fprintf(&b, "%s=%x\n", rel, sha256.Sum256(content))
+				return nil
+			}
 			fmt.Fprintf(&b, "%s=%q\n", rel, content)
 		}
 		return nil

@@ -10,8 +10,8 @@ import (
 // the workspace. Nothing that runs whatever it is given has one.
 
 var (
-	plainName    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_.-]*$`)
-	plainProgram = regexp.MustCompile(`^[A-Za-z0-9_./+-]+$`)
+	plainName    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_.-]{0,99}$`)
+	plainProgram = regexp.MustCompile(`^[A-Za-z0-9_./+-]{1,100}$`)
 )
 
 // subcommand is the first argument if it is a plain name.
@@ -99,7 +99,7 @@ func neverAllowed(prog string) bool {
 		return true
 	case "env", "xargs", "parallel", "eval", "source", ".", "exec", "command", "builtin", "trap", "alias", "set", "export",
 		"declare", "typeset", "read", "cd", "pushd", "popd", "watch", "script", "screen", "tmux", "setsid", "strace", "gdb",
-		"entr", "ionice", "stdbuf", "chrt", "taskset", "nsenter", "unshare", "test", "[", "printenv":
+		"entr", "ionice", "stdbuf", "chrt", "taskset", "nsenter", "unshare", "test", "[", "printenv", "patch":
 		return true
 	case "curl", "wget", "ssh", "scp", "sftp", "ftp", "rsync", "nc", "ncat", "netcat", "socat", "telnet", "http", "https", "aria2c":
 		return true
@@ -151,7 +151,7 @@ func withoutSubcommand(prog string) bool {
 		"vitest", "mocha", "playwright", "vite", "webpack", "esbuild", "rollup", "gofmt", "gofumpt", "goimports", "staticcheck",
 		"golangci-lint", "gcc", "g++", "clang", "clang++", "cc", "c++", "ld", "ar", "cmake", "ctest", "rustc", "rustfmt",
 		"javac", "kotlinc", "scalac", "ghc", "shellcheck", "shfmt", "protoc", "hyperfine", "tokei", "cloc", "pandoc",
-		"mkdir", "touch", "cp", "mv", "ln", "chmod", "truncate", "zip", "unzip", "gzip", "gunzip", "xz", "bzip2", "split", "patch", "sort",
+		"mkdir", "touch", "cp", "mv", "ln", "chmod", "truncate", "zip", "unzip", "gzip", "gunzip", "xz", "bzip2", "split", "sort",
 		"uniq", "tee", "wc", "diff", "grep", "rg", "cat", "ls", "head", "tail", "mktemp":
 		return true
 	}

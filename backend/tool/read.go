@@ -149,7 +149,7 @@ func readLines(ctx context.Context, files sandbox.FS, name string, info sandbox.
 	if bytes.IndexByte(sample, 0) >= 0 || looksBinary(sample) {
 		return "", false, refuse("%s is a binary file (%s).", shown(name), bytesText(info.Size))
 	}
-	s := lineScanner{in: in, first: max(a.Offset.or(1, 1, 1<<31-1), 1), limit: max(a.Limit.or(defaultLines, 1, 1<<31-1), 1)}
+	s := lineScanner{in: in, first: a.Offset.positive().or(1, 1, 1<<31-1), limit: a.Limit.positive().or(defaultLines, 1, 1<<31-1)}
 	if err := s.scan(ctx); err != nil {
 		return "", false, err
 	}
@@ -188,7 +188,6 @@ func (s *lineScanner) scan(ctx context.Context) error {
 			return err
 		}
 		s.total++
-		s.read += int64(size)
 		if wanted {
 			s.add(line, size)
 		}
@@ -203,14 +202,16 @@ func (s *lineScanner) scan(ctx context.Context) error {
 	}
 }
 
-// line reads one line and keeps its beginning if it is wanted. size counts its
-// bytes with the end.
+// line reads one line, of size bytes without the end, and keeps its beginning
+// if it is wanted. err is io.EOF for a last line without an end.
 func (s *lineScanner) line(wanted bool) (kept []byte, size int, err error) {
 	for {
 		part, err := s.in.ReadSlice('\n')
+		s.read += int64(len(part))
+		part = bytes.TrimSuffix(part, []byte("\n"))
 		size += len(part)
-		if wanted && len(kept) <= maxLine {
-			kept = append(kept, part[:min(len(part), maxLine+2-min(len(kept), maxLine+2))]...)
+		if room := maxLine + 1 - len(kept); wanted && room > 0 {
+			kept = append(kept, part[:min(len(part), room)]...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return kept, size, err
@@ -221,13 +222,12 @@ func (s *lineScanner) line(wanted bool) (kept []byte, size int, err error) {
 func (s *lineScanner) add(line []byte, size int) {
 	s.shown++
 	rest := size - len(line)
-	line = bytes.TrimSuffix(line, []byte("\n"))
 	if rest == 0 && bytes.HasSuffix(line, []byte("\r")) {
 		line, s.crlf = line[:len(line)-1], true
 	}
 	if len(line) > maxLine {
-		rest += len(line) - maxLine
-		line = line[:maxLine-partialRune(line[:maxLine])]
+		kept := maxLine - partialRune(line[:maxLine])
+		line, rest = line[:kept], rest+len(line)-kept
 	}
 	s.text.WriteString(valid(strings.ReplaceAll(string(line), "\x00", "\u2400")))
 	if rest > 0 {

@@ -158,6 +158,9 @@ func (c command) readsArgs() reason {
 	worst := harmless
 	options := true
 	for _, a := range c.args {
+		if c.prog == "strings" && strings.HasPrefix(a.text, "@") {
+			return unclear // it takes its arguments from that file
+		}
 		if options && a.is("--") {
 			options = false
 			continue

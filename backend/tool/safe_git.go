@@ -45,7 +45,7 @@ func (c command) gitLooks(sub string) reason {
 		return c.gitReads(sub)
 	case "branch":
 		return c.gitLists(`^(-a|-r|-v|-vv|-l|--list|--show-current|--all|--remotes|--verbose|--no-color|--(no-)?merged(=.*)?|--(no-)?contains(=.*)?|--sort=.*|--format=.*|--points-at=.*)$`,
-			"-l", "--list", "--merged", "--no-merged", "--contains", "--no-contains")
+			"--list", "--merged", "--no-merged", "--contains", "--no-contains") // -l made a branch once
 	case "tag":
 		return c.gitLists(`^(-l|--list|-n[0-9]*|--sort=.*|--format=.*|--(no-)?contains(=.*)?|--(no-)?merged(=.*)?|--points-at=.*)$`,
 			"-l", "--list", "--contains", "--merged")

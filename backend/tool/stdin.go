@@ -133,7 +133,7 @@ func (writeStdin) Run(ctx context.Context, call Call) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	result, err := p.report(ctx, sessionID(cmd.CallID()), from, a.Tokens.or(defaultTokens, minTokens, maxTokens))
+	result, err := p.report(ctx, sessionID(cmd.CallID()), from, a.Tokens.positive().or(defaultTokens, minTokens, maxTokens))
 	if err != nil {
 		return Outcome{}, err
 	}
