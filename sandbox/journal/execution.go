@@ -28,7 +28,8 @@ type execution struct {
 	output *pump
 	// terminal is the holder's side of the command's terminal, slave the other.
 	terminal, slave *os.File
-	timer           *time.Timer
+	timer           *time.Timer   // nil without a timeout
+	timedOut        chan struct{} // closed when all is killed because the time was up
 }
 
 func (x *execution) file(name string) string { return filepath.Join(x.Folder, name) }
@@ -68,7 +69,9 @@ func (x *execution) start(ctx context.Context) (fresh bool, err error) {
 		x.kill(ctx)
 	}
 	if x.Timeout > 0 {
+		x.timedOut = make(chan struct{})
 		x.timer = time.AfterFunc(x.Timeout, func() {
+			defer close(x.timedOut)
 			if err := os.WriteFile(x.file(fileTimedOut), nil, 0o600); err != nil {
 				fmt.Fprintf(os.Stderr, "command %s: %v\n", x.ID, err)
 			}
@@ -209,7 +212,12 @@ func (x *execution) closeTerminal() {
 	}
 }
 
+// killTime bounds how long the killing waits for the last process to die.
+const killTime = 10 * time.Second
+
 func (x *execution) kill(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, killTime)
+	defer cancel()
 	target := proctree.Target{
 		Leader: x.cmd.Process.Pid, LeaderStart: proctree.StartOf(x.cmd.Process.Pid),
 		Marker: proctree.Mark(proctree.CallVariable, x.ID),
@@ -243,8 +251,8 @@ func (x *execution) finish() error {
 
 func (x *execution) wait() record {
 	_ = x.cmd.Wait() // a code other than zero is an error there
-	if x.timer != nil {
-		x.timer.Stop()
+	if x.timer != nil && !x.timer.Stop() {
+		<-x.timedOut
 	}
 	if x.slave != nil {
 		_ = x.slave.Close() // so that the output can end

@@ -154,6 +154,9 @@ func (f *files) ReadDir(ctx context.Context, name string) ([]sandbox.Info, error
 		// Entries are looked at from the folder's own handle, so that it can't
 		// be swapped for another one meanwhile.
 		dir, err := root.OpenRoot(rel)
+		if info, statErr := root.Stat(rel); err != nil && statErr == nil && !info.IsDir() {
+			return fail(sandbox.KindInvalid, "list "+name, "it is not a folder")
+		}
 		if err != nil {
 			return err
 		}

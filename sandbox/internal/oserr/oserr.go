@@ -18,17 +18,16 @@ import (
 // refuses a path that leads out of it.
 const escapes = "path escapes from parent"
 
-// Kind classifies err. What it does not know is KindDenied: the system would
-// not do it.
+// Kind classifies err; nil is "". What it does not know is KindDenied: the
+// system would not do it.
 func Kind(err error) sandbox.Kind {
 	if kind := sandbox.KindOf(err); kind != "" {
 		return kind
 	}
-	var path *fs.PathError
-	var link *os.LinkError
 	switch {
-	case errors.As(err, &path) && path.Err.Error() == escapes,
-		errors.As(err, &link) && link.Err.Error() == escapes:
+	case err == nil:
+		return ""
+	case escaped(err):
 		return sandbox.KindEscape
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
 		return sandbox.KindNotFound
@@ -51,6 +50,15 @@ func Kind(err error) sandbox.Kind {
 		return sandbox.KindTimeout
 	}
 	return sandbox.KindDenied
+}
+
+// escaped looks for the refusal at the bottom of err: one step's error may be
+// wrapped in another's.
+func escaped(err error) bool {
+	for err != nil && err.Error() != escapes {
+		err = errors.Unwrap(err)
+	}
+	return err != nil
 }
 
 // Remedy says what the user can do about errors of a kind that come from this

@@ -38,7 +38,7 @@ if [ ! -e "$_tsa_dir/pid" ]; then
 	fi
 	_tsa_n=0
 	until [ -e "$_tsa_dir/pid" ] || [ -e "$_tsa_dir/fail.$_tsa_nonce" ] || [ "$_tsa_n" -ge 1000 ]; do
-		_tsa_nap 0.02
+		if [ "$_tsa_n" -lt 5 ]; then _tsa_nap 0.005; else _tsa_nap 0.02; fi
 		_tsa_n=$((_tsa_n + 1))
 	done
 	if [ -e "$_tsa_dir/fail.$_tsa_nonce" ]; then

@@ -42,44 +42,53 @@ _tsa_running() {
 # _tsa_nap sleeps a little, or a second where sleep knows only those.
 _tsa_nap() { sleep "$1" 2>/dev/null || sleep 1; }
 
+# _tsa_tree ID KNOWN prints the living processes that belong to KNOWN, by
+# descent, group or session, or carry the call's mark.
+_tsa_tree() {
+	{
+		grep -lF "TSA_CALL=:$1:" /proc/[0-9]*/environ
+		echo =
+		cat /proc/[0-9]*/stat
+	} 2>/dev/null | awk -v known="$2" '
+		BEGIN {
+			n = split(known, list, " ")
+			for (i = 1; i <= n; i++) ours[list[i]] = 1
+		}
+		!stats && $0 == "=" { stats = 1; next }
+		!stats { split($0, part, "/"); marked[part[3]] = 1; next }
+		{
+			pid = $1
+			# The name, in parentheses, may hold anything.
+			if (!sub(/^.*\) /, "") || $1 ~ /[ZX]/) next
+			parent[pid] = $2; group[pid] = $3; session[pid] = $4
+			if (pid in marked) ours[pid] = 1
+		}
+		END {
+			do {
+				more = 0
+				for (pid in parent)
+					if (!(pid in ours) && ((parent[pid] in ours) || (group[pid] in ours) || (session[pid] in ours))) {
+						ours[pid] = 1
+						more = 1
+					}
+			} while (more)
+			for (pid in parent) if (pid in ours) print pid
+		}'
+}
+
 # _tsa_kill ID LEADER START kills the leader with its group, its session and its
 # descendants, and all that carry the call's mark, until none is left.
 _tsa_kill() {
-	_tsa_known=' ' _tsa_round=0
+	_tsa_known= _tsa_round=0
 	if _tsa_alive "$2" "$3"; then
-		_tsa_known=" $2 "
+		_tsa_known=$2
 		kill -KILL "-$2" 2>/dev/null || kill -KILL "$2" 2>/dev/null
 	fi
 	while [ "$_tsa_round" -lt 300 ]; do
-		_tsa_marked=" $(grep -lF "TSA_CALL=:$1:" /proc/[0-9]*/environ 2>/dev/null | tr -dc '0-9\n' | tr '\n' ' ')"
-		_tsa_all=
-		for _tsa_x in /proc/[0-9]*; do
-			_tsa_x=${_tsa_x#/proc/}
-			_tsa_stat "$_tsa_x" || continue
-			case $_tsa_state in [ZX]) continue ;; esac
-			_tsa_all="$_tsa_all $_tsa_x:$_tsa_parent:$_tsa_group:$_tsa_session"
-			case $_tsa_marked in *" $_tsa_x "*) _tsa_known="$_tsa_known$_tsa_x " ;; esac
-		done
-		_tsa_again=1
-		while [ "$_tsa_again" = 1 ]; do
-			_tsa_again=0
-			for _tsa_x in $_tsa_all; do
-				case $_tsa_known in *" ${_tsa_x%%:*} "*) continue ;; esac
-				_tsa_rest=${_tsa_x#*:}
-				_tsa_parent=${_tsa_rest%%:*} _tsa_rest=${_tsa_rest#*:}
-				case $_tsa_known in
-				*" $_tsa_parent "* | *" ${_tsa_rest%:*} "* | *" ${_tsa_rest#*:} "*)
-					_tsa_known="$_tsa_known${_tsa_x%%:*} " _tsa_again=1
-					;;
-				esac
-			done
-		done
-		_tsa_left=
-		for _tsa_x in $_tsa_all; do
-			case $_tsa_known in *" ${_tsa_x%%:*} "*) _tsa_left="$_tsa_left ${_tsa_x%%:*}" ;; esac
-		done
+		_tsa_left=$(_tsa_tree "$1" "$_tsa_known" | tr '\n' ' ')
 		[ -n "$_tsa_left" ] || return 0
 		kill -KILL $_tsa_left 2>/dev/null
+		_tsa_known="$_tsa_known $_tsa_left"
 		_tsa_round=$((_tsa_round + 1))
 		_tsa_nap 0.01
 	done

@@ -22,7 +22,7 @@ while :; do
 	esac
 	_tsa_n=$((_tsa_n + 1))
 	[ "$_tsa_n" -lt 100 ] || break
-	if [ "$_tsa_n" -lt 20 ]; then _tsa_nap 0.02; else _tsa_nap 0.1; fi
+	if [ "$_tsa_n" -lt 5 ]; then _tsa_nap 0.005; elif [ "$_tsa_n" -lt 20 ]; then _tsa_nap 0.02; else _tsa_nap 0.1; fi
 done
 _tsa_boot=-
 { read -r _tsa_boot </proc/sys/kernel/random/boot_id; } 2>/dev/null

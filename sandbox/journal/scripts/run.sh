@@ -74,6 +74,7 @@ if [ ! -e "$_tsa_dir/killed" ]; then
 			sleep "$_tsa_timeout" &
 			_tsa_x=$!
 			wait "$_tsa_x" || sleep "$((${_tsa_timeout%.*} + 1))" # where there are no parts of seconds
+			trap '' TERM # not to be stopped half-way
 			: >"$_tsa_dir/timedout"
 			_tsa_leader "$_tsa_dir"
 			_tsa_kill "$_tsa_id" "$_tsa_pid" "$_tsa_since"
@@ -132,7 +133,10 @@ if [ ! -e "$_tsa_dir/killed" ]; then
 	) 2>/dev/null
 	_tsa_code=$?
 	exec 5<&- 6>&-
-	[ -z "$_tsa_timer" ] || kill "$_tsa_timer" 2>/dev/null
+	if [ -n "$_tsa_timer" ]; then
+		[ -e "$_tsa_dir/timedout" ] || kill "$_tsa_timer" 2>/dev/null
+		wait "$_tsa_timer"
+	fi
 fi
 
 _tsa_flags=
