@@ -43,14 +43,14 @@ func (e *Engine) attach(ctx context.Context, id string) error {
 		return fmt.Errorf("attach to the engine: its owner changed")
 	}
 	e.role, e.file, e.link, e.client = RoleAttached, file, l, c
-	e.wg.Go(e.watchOwner)
+	e.wg.Go(func() { e.watchOwner(file.ID) })
 	return nil
 }
 
-// watchOwner closes gone when nobody holds the lock, or somebody else does.
+// watchOwner closes gone when the owner with this id is no more: nobody holds the lock, or somebody else does.
 // Polling a file lock costs microseconds, works on every system, and can't be
 // fooled by a process id that was given out again.
-func (e *Engine) watchOwner() {
+func (e *Engine) watchOwner(id string) {
 	tick := time.NewTicker(ownerPoll)
 	defer tick.Stop()
 	var seen os.FileInfo
@@ -70,7 +70,7 @@ func (e *Engine) watchOwner() {
 			continue
 		}
 		seen = now
-		if f, err := readRuntime(e.paths); err == nil && f.ID != e.file.ID {
+		if f, err := readRuntime(e.paths); err == nil && f.ID != id {
 			close(e.gone)
 			return
 		}

@@ -22,88 +22,101 @@ const checkTime = 150 * time.Millisecond
 // database is our own connection beside the server's: it looks at the file
 // before the server opens it, and folds the write-ahead log when it is done.
 type database struct {
-	db *sql.DB
-	p  paths
+	db  *sql.DB
+	p   paths
+	app string
 }
 
 // prepareDatabase makes the file ready for the server that is built in: made
 // if missing, set aside if damaged or newer, copied if older. The caller closes
 // the database after the server has stopped.
 func prepareDatabase(ctx context.Context, p paths, appVersion string, now time.Time) (*database, []Notice, error) {
-	var notices []Notice
-	want := stamp{Server: serverVersion, App: appVersion}
 	have, err := readStamp(p)
 	if err != nil {
 		return nil, nil, err
 	}
-	reason, damage, err := inspect(ctx, p, have)
+	db, notices, err := usable(ctx, p, have, now)
 	if err != nil {
 		return nil, nil, err
 	}
-	if reason != "" {
-		kept, err := setAside(p, now)
-		if err != nil {
-			return nil, nil, err
-		}
-		notices = append(notices, Notice{Kind: reason, Kept: kept, Detail: damage})
-	}
-	_, err = os.Stat(p.database())
-	switch {
-	case errors.Is(err, os.ErrNotExist):
+	if db == nil {
 		if err := createDatabase(ctx, p, now); err != nil {
 			return nil, nil, err
 		}
+	}
+	if have.Server != serverVersion {
+		have = stamp{Server: serverVersion, App: appVersion}
+		if err := have.write(p); err != nil {
+			_ = closeIf(db)
+			return nil, nil, err
+		}
+	}
+	if db == nil {
+		if db, err = openSQLite(ctx, p.database()); err != nil {
+			return nil, nil, storageError(p.dir, "open the database", err)
+		}
+	}
+	return &database{db: db, p: p, app: appVersion}, notices, nil
+}
+
+// usable opens the present file in the present form. If it can't be used it is
+// set aside, and nil is returned as if there had been none.
+func usable(ctx context.Context, p paths, have stamp, now time.Time) (*sql.DB, []Notice, error) {
+	fi, err := os.Stat(p.database())
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil, nil
 	case err != nil:
 		return nil, nil, storageError(p.dir, "find the database", err)
+	case have.age() > 0:
+		kept, err := setAside(p, now)
+		return nil, []Notice{{Kind: NoticeNewer, Kept: kept, Detail: "version " + have.Server}}, err
+	}
+	// Opened without our pragmas: a damaged file is kept as it was found.
+	db, err := openPragmas(ctx, p.database())
+	var damage string
+	if err == nil {
+		damage, err = findDamage(ctx, db, have.Closed.is(fi))
+	}
+	if isDamage(err) {
+		damage, err = err.Error(), nil
+	}
+	switch {
+	case err != nil:
+		_ = closeIf(db)
+		return nil, nil, storageError(p.dir, "check the database", err)
+	case damage != "":
+		_ = closeIf(db)
+		kept, err := setAside(p, now)
+		return nil, []Notice{{Kind: NoticeDamaged, Kept: kept, Detail: damage}}, err
 	case have.age() < 0:
+		if err := db.Close(); err != nil {
+			return nil, nil, storageError(p.dir, "check the database", err)
+		}
 		kept, err := upgradeDatabase(ctx, p, have, now)
 		if err != nil {
 			return nil, nil, err
 		}
-		notices = append(notices, Notice{Kind: NoticeUpgraded, Kept: kept, Detail: have.Server + " to " + serverVersion})
-	}
-	if have.Server != want.Server {
-		if err := want.write(p); err != nil {
-			return nil, nil, err
+		if db, err = openSQLite(ctx, p.database()); err != nil {
+			return nil, nil, storageError(p.dir, "open the database", err)
 		}
+		return db, []Notice{{Kind: NoticeUpgraded, Kept: kept, Detail: have.Server + " to " + serverVersion}}, nil
+	default:
+		return db, nil, nil
 	}
-	db, err := openSQLite(ctx, p.database())
-	if err != nil {
-		return nil, nil, storageError(p.dir, "open the database", err)
-	}
-	return &database{db: db, p: p}, notices, nil
 }
 
-// inspect says why the present file can't be used, with the technical cause;
-// the reason is empty if it can, or if there is none.
-func inspect(ctx context.Context, p paths, have stamp) (reason NoticeKind, detail string, err error) {
-	if _, err := os.Stat(p.database()); errors.Is(err, os.ErrNotExist) {
-		return "", "", nil
+func closeIf(db *sql.DB) error {
+	if db == nil {
+		return nil
 	}
-	if have.age() > 0 {
-		return NoticeNewer, "version " + have.Server, nil
-	}
-	damage, err := findDamage(ctx, p.database())
-	switch {
-	case err != nil && !isDamage(err):
-		return "", "", storageError(p.dir, "check the database", err)
-	case err != nil:
-		return NoticeDamaged, err.Error(), nil
-	case damage != "":
-		return NoticeDamaged, damage, nil
-	default:
-		return "", "", nil
-	}
+	return db.Close()
 }
 
 // findDamage returns what is wrong with the file, empty if nothing was found
-// within checkTime.
-func findDamage(ctx context.Context, file string) (string, error) {
-	db, err := openPragmas(ctx, file)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = db.Close() }()
+// within checkTime. A file that is untouched since we closed it is only looked
+// at, not read.
+func findDamage(ctx context.Context, db *sql.DB, untouched bool) (string, error) {
 	var tables int
 	if err := db.QueryRowContext(ctx,
 		`SELECT count(*) FROM sqlite_master WHERE name IN ('executions', 'history_node', 'executions_visibility')`).Scan(&tables); err != nil {
@@ -112,10 +125,13 @@ func findDamage(ctx context.Context, file string) (string, error) {
 	if tables != 3 {
 		return "it is not a database of the engine", nil
 	}
+	if untouched {
+		return "", nil
+	}
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	var first string
-	err = db.QueryRowContext(limited, `PRAGMA quick_check(1)`).Scan(&first)
+	err := db.QueryRowContext(limited, `PRAGMA quick_check(1)`).Scan(&first)
 	switch {
 	case limited.Err() != nil && ctx.Err() == nil:
 		return "", nil
@@ -217,13 +233,20 @@ func (t schemaTarget) Exec(stmt string, args ...any) error {
 }
 
 // close folds the write-ahead log into the database, so that a copy of that
-// one file is whole, and closes our connection.
+// one file is whole, closes our connection, and notes how it left the file.
 func (d *database) close(ctx context.Context) error {
 	_, err := d.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	if cerr := d.db.Close(); err == nil {
 		err = cerr
 	}
-	return storageError(d.p.dir, "close the database", err)
+	if err != nil {
+		return storageError(d.p.dir, "close the database", err)
+	}
+	fi, err := os.Stat(d.p.database())
+	if err != nil {
+		return storageError(d.p.dir, "close the database", err)
+	}
+	return stamp{Server: serverVersion, App: d.app, Closed: stateOf(fi)}.write(d.p)
 }
 
 // Pragmas of every connection. WAL with full sync: what was acknowledged

@@ -57,6 +57,13 @@ func TestDevUI(t *testing.T) {
 		if code, body := get(t, browser, home+"api/v1/settings", nil); code != http.StatusOK || !strings.Contains(body, DefaultNamespace) {
 			t.Errorf("settings: %d %s", code, body)
 		}
+		// This one the server asks its own front end for.
+		if code, body := get(t, browser, home+"api/v1/namespaces/default/search-attributes", nil); code != http.StatusOK {
+			t.Errorf("search attributes: %d %s", code, body)
+		}
+		if code, body := get(t, browser, home+"_app/version.json", nil); code != http.StatusOK || strings.Contains(body, "<html") {
+			t.Errorf("asset: %d %.100s", code, body)
+		}
 		for _, c := range browser.Jar.Cookies(base) {
 			if c.Name == cookieName && len(c.Value) != 64 {
 				t.Errorf("cookie %v", c)

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	dc "go.temporal.io/server/common/dynamicconfig"
 )
 
 // Role says what a process is to the engine of its data folder.
@@ -57,9 +58,10 @@ type Options struct {
 	// can't be reached yet; DefaultWait if 0.
 	Wait time.Duration
 
-	// pick and now are fixed in tests.
-	pick func(context.Context) (ports, error)
-	now  func() time.Time
+	// What tests fix.
+	pick     func(context.Context) (ports, error)
+	now      func() time.Time
+	settings dc.StaticClient
 }
 
 func (o *Options) setDefaults() {
@@ -80,6 +82,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.now == nil {
 		o.now = time.Now
+	}
+	if o.settings == nil {
+		o.settings = settings()
 	}
 }
 

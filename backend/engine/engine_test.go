@@ -51,7 +51,7 @@ func TestSecondOpenAttaches(t *testing.T) {
 	if got := result(t, start(t, second.Client(), "chain", "Chain", 1), 10*time.Second); got != "echo" {
 		t.Errorf("got %q", got)
 	}
-	if _, err := second.Reap(t.Context(), []string{"chain"}); !errors.Is(err, ErrNotOwner) {
+	if _, err := second.Reap(t.Context()); !errors.Is(err, ErrNotOwner) {
 		t.Errorf("reap by an attached process: %v", err)
 	}
 
@@ -122,8 +122,12 @@ func TestCloseIsQuick(t *testing.T) {
 	if err := e.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(begin); took > 300*time.Millisecond {
-		t.Errorf("close took %s, want at most 300ms", took)
+	// It takes 30 to 100 ms on a quiet machine; left alone the front end waits
+	// a second for what is under way.
+	if took := time.Since(begin); took > 800*time.Millisecond {
+		t.Errorf("close took %s", took)
+	} else {
+		t.Logf("close took %s", took)
 	}
 	if err := e.Close(t.Context()); err != nil {
 		t.Errorf("second close: %v", err)

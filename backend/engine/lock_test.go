@@ -31,8 +31,8 @@ func TestKilledOwnerIsReplaced(t *testing.T) {
 		t.Fatal("not told that the owner is gone")
 	}
 	told := time.Since(killed)
-	if told > 500*time.Millisecond {
-		t.Errorf("told after %s, want at most 500ms", told)
+	if told > 2*time.Second {
+		t.Errorf("told after %s, want about %s", told, ownerPoll)
 	}
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)

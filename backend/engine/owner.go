@@ -34,7 +34,7 @@ func (e *Engine) own(ctx context.Context, lock *ownership, id string) (err error
 	}()
 	e.server, err = startServer(ctx, serverSpec{
 		database: e.paths.database(), namespace: e.opts.Namespace,
-		token: tok, access: acc, log: e.log, opening: id, pick: e.opts.pick,
+		token: tok, access: acc, log: e.log, opening: id, pick: e.opts.pick, settings: e.opts.settings,
 	})
 	if err != nil {
 		return storageError(e.paths.dir, "start the engine", err)

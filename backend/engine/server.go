@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	dc "go.temporal.io/server/common/dynamicconfig"
 	"go.temporal.io/server/common/primitives"
 	"go.temporal.io/server/temporal"
 	"google.golang.org/grpc"
@@ -26,7 +27,8 @@ type serverSpec struct {
 	// opening is different for every start in this process.
 	opening string
 	// pick chooses the ports; freePorts but in tests.
-	pick func(context.Context) (ports, error)
+	pick     func(context.Context) (ports, error)
+	settings dc.StaticClient
 }
 
 // ports are where the services of the server listen, all on loopback.

@@ -56,7 +56,7 @@ func (s serverSpec) options(p ports, fatal func(error), interceptor grpc.UnarySe
 			primitives.WorkerService: static.SingleLocalHost(address(p.frontend)),
 		}),
 		temporal.WithLogger(serverLog{to: s.log.With("part", "server"), fatal: fatal}),
-		temporal.WithDynamicConfigClient(settings()),
+		temporal.WithDynamicConfigClient(s.settings),
 		temporal.WithTLSConfigFactory(s.access),
 		temporal.WithClaimMapper(s.access.claimMapper(s.token)),
 		temporal.WithAuthorizer(ownerOnly{}),

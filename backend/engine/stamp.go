@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.temporal.io/server/common/headers"
 )
@@ -22,6 +23,22 @@ type stamp struct {
 	Server string `json:"server"`
 	// App is the version of the app, for the reader of a bug report.
 	App string `json:"app"`
+	// Closed is how the file was left by an engine that closed it. While one
+	// runs it is out of date, and harmless: it only says that this very state
+	// of the file is sound.
+	Closed fileState `json:"closed,omitzero"`
+}
+
+// fileState tells one state of a file from others.
+type fileState struct {
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+}
+
+func stateOf(fi os.FileInfo) fileState { return fileState{Size: fi.Size(), Modified: fi.ModTime()} }
+
+func (s fileState) is(fi os.FileInfo) bool {
+	return s.Size == fi.Size() && s.Modified.Equal(fi.ModTime())
 }
 
 // readStamp returns a zero stamp if there is none, or none that can be read: a

@@ -22,8 +22,7 @@ const (
 	// once: parallel tool calls of one answer.
 	eagerPerTask = 10
 	// stickyTimeout is how long a workflow task waits for the worker that has
-	// the workflow in memory, after which any worker may have it: what a task
-	// costs that lay in the queue of a worker that died (stock: 5 s).
+	// the workflow in memory, after which any worker may have it (stock: 5 s).
 	stickyTimeout = 2 * time.Second
 	// deadlockTime is how long workflow code may run without yielding. The
 	// stock second is not enough for a laptop that was just opened.
