@@ -4,6 +4,7 @@ package trace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -31,7 +32,9 @@ func ParseMode(s string) (Mode, error) {
 	}
 }
 
-// Tracer takes spans of what was done. Its methods return at once.
+// Tracer takes spans of what was done. Its methods return at once. The ids of
+// what it sends are made of the ids in the spans, so a span that is told again
+// after a crash is the same one.
 type Tracer interface {
 	Turn(TurnSpan)
 	Model(ModelSpan)
@@ -51,6 +54,11 @@ type TurnSpan struct {
 	Fault             *protocol.Fault
 }
 
+// started is when the turn began.
+func (s TurnSpan) started() time.Time {
+	return s.Ended.Add(-time.Duration(s.DurationMs) * time.Millisecond)
+}
+
 // ModelSpan is one call of the model.
 type ModelSpan struct {
 	SessionID, TurnID         string
@@ -58,15 +66,25 @@ type ModelSpan struct {
 	Provider, Model           string
 	Started, Ended            time.Time
 	InputTokens, OutputTokens int64
-	Err                       error
+	// Input and Output may be left out. What is long is cut.
+	Input, Output []Message
+	Err           error
+}
+
+// Message is a piece of a conversation, for people to read.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
 }
 
 // ToolSpan is one call of a tool.
 type ToolSpan struct {
 	SessionID, TurnID, CallID string
-	Name, Input, Output       string
-	Started, Ended            time.Time
-	Err                       error
+	// Step is the model call that asked for it; 0 when it is not known.
+	Step                int
+	Name, Input, Output string
+	Started, Ended      time.Time
+	Err                 error
 }
 
 // Off is a Tracer that sends nothing.
@@ -83,3 +101,32 @@ func (Off) Tool(ToolSpan) {}
 
 // Close implements Tracer.
 func (Off) Close(context.Context) error { return nil }
+
+// both tells several tracers.
+type both []Tracer
+
+func (b both) Turn(s TurnSpan) {
+	for _, t := range b {
+		t.Turn(s)
+	}
+}
+
+func (b both) Model(s ModelSpan) {
+	for _, t := range b {
+		t.Model(s)
+	}
+}
+
+func (b both) Tool(s ToolSpan) {
+	for _, t := range b {
+		t.Tool(s)
+	}
+}
+
+func (b both) Close(ctx context.Context) error {
+	var errs []error
+	for _, t := range b {
+		errs = append(errs, t.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
