@@ -25,7 +25,7 @@ export const SHORTCUTS: readonly ShortcutGroup[] = [
       { keys: 'Ctrl L', does: 'Go to the message field' },
       { keys: '↵', does: 'Send' },
       { keys: '⇧ ↵', does: 'New line' },
-      { keys: '↑', does: 'Earlier messages, in an empty field' },
+      { keys: '↑', does: 'Earlier messages' },
       { keys: '/', does: 'Commands' },
       { keys: 'Esc Esc', does: 'Stop the turn' },
     ],

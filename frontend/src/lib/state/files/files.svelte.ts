@@ -63,7 +63,11 @@ export class FilesStore {
     void this.#read(key);
   }
 
+  /** Shows a file, and the tree opened down to it. */
   open(entry: FileEntry): void {
+    for (let at = parentPath(entry.path); at !== ROOT && !entry.rawPath; at = parentPath(at)) {
+      if (!this.expanded.has(at)) this.expand(at);
+    }
     this.selected = keyOf(entry);
     void this.viewer.open(entry);
   }

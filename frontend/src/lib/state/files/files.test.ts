@@ -190,6 +190,17 @@ test('the shown file follows the disk, also when it goes and comes back', async 
   expect(store.viewer).toMatchObject({ gone: false, content: { text: 'back' } });
 });
 
+test('a file shown from elsewhere opens the tree down to it', async () => {
+  const disk = new Disk();
+  disk.files['src/b.txt'] = 'b';
+  const store = new FilesStore(disk, 's');
+  store.show();
+  store.open(entry('src/b.txt'));
+  await settle();
+  expect(names(store)).toEqual(['src', 'src/b.txt', 'a.txt']);
+  expect(store.selected).toBe('src/b.txt');
+});
+
 test('a change elsewhere does not read the file again', async () => {
   const disk = new Disk();
   const store = new FilesStore(disk, 's');
