@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
@@ -43,12 +44,27 @@ func (a *App) start(ctx context.Context) {
 	}
 }
 
+// closeLimit is how long closing may take before the process ends anyway: what
+// runs goes on at the next start.
+const closeLimit = 5 * time.Second
+
 // stop is called when the window was closed.
 func (a *App) stop(ctx context.Context) {
 	<-a.ready
-	if a.err == nil {
-		a.err = a.backend.Close(ctx)
+	if a.err != nil {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
+	a.err = a.backend.Close(ctx)
+}
+
+// quitWith closes the window when ctx ends: the system asked the process to.
+func (a *App) quitWith(ctx context.Context) {
+	context.AfterFunc(ctx, func() {
+		<-a.ready
+		runtime.Quit(a.ctx)
+	})
 }
 
 // forward gives batches of events to the page.
@@ -326,7 +342,7 @@ func (a *App) Watch(id string) error {
 		a.unwatch = cancel
 		a.mu.Unlock()
 		if id != "" {
-			go a.forward(ctx, b.Watch(ctx, id))
+			go a.forward(ctx, b.WatchSession(ctx, id))
 		}
 		return nil
 	})

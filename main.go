@@ -53,6 +53,7 @@ func window(ctx context.Context, config backend.Config) error {
 		return err
 	}
 	app := NewApp(func(ctx context.Context) (*backend.Backend, error) { return backend.New(ctx, config) })
+	app.quitWith(ctx)
 	err := wails.Run(&options.App{
 		Title:            "Temporal Sandbox Agent",
 		Width:            1440,

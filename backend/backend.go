@@ -35,9 +35,6 @@ import (
 	"temporal-sandbox-agent/sandbox/local"
 )
 
-// keyOpenAI is the name of the key that makes OpenAI the default.
-const keyOpenAI = "OPENAI_API_KEY"
-
 // Config says how to open the product. The zero value opens it as a user would.
 type Config struct {
 	// DataDir keeps everything in this folder; empty is the user's own.
@@ -116,7 +113,9 @@ func (b *Backend) wire(ctx context.Context) error {
 		Settings: func() llm.Settings { return b.modelSettings(ctx) },
 		DemoPace: b.config.DemoPace,
 	})
-	b.tracer = b.openTracer(ctx)
+	if b.tracer, err = b.openTracer(ctx); err != nil {
+		return err
+	}
 	index := store.NewTextIndex(filepath.Join(b.paths.Data, "store"))
 	b.closers = append(b.closers, func(context.Context) error { return index.Close() })
 	conversations := transcript.New(b.store, transcript.WithIndex(index))

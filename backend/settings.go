@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"temporal-sandbox-agent/backend/config"
 	"temporal-sandbox-agent/backend/protocol"
 	"temporal-sandbox-agent/backend/trace"
 )
@@ -39,6 +40,29 @@ func (b *Backend) SetKey(ctx context.Context, name, value string) error {
 // DeleteKey forgets a key.
 func (b *Backend) DeleteKey(ctx context.Context, name string) error { return b.keys.Delete(ctx, name) }
 
-// openTracer opens what the configuration of this process or the settings ask
-// for. Without a choice of the user nothing is sent.
-func (b *Backend) openTracer(context.Context) trace.Tracer { return trace.Off{} }
+// openTracer opens what tells tracing services of turns.
+func (b *Backend) openTracer(ctx context.Context) (trace.Tracer, error) {
+	return trace.Open(ctx, trace.Config{
+		Mode: func() trace.Mode { return b.traceMode(ctx) },
+		Credentials: func(ctx context.Context) trace.Credentials {
+			key := b.keys.OpenAI(ctx)
+			return trace.Credentials{Key: key.Key, BaseURL: key.BaseURL, Organization: key.Organization, Project: key.Project}
+		},
+		Version: b.config.Version,
+		Log:     b.log,
+	})
+}
+
+// traceMode is what is sent to OpenAI: what this process was told, else the
+// environment, else the settings. Without a choice of the user nothing is.
+func (b *Backend) traceMode(ctx context.Context) trace.Mode {
+	if b.config.Trace != "" {
+		return b.config.Trace
+	}
+	for _, text := range []string{b.keys.Get(ctx, config.KeyTrace), b.settings.Get().Trace} {
+		if mode, err := trace.ParseMode(text); err == nil {
+			return mode
+		}
+	}
+	return trace.ModeNone
+}

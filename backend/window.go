@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"temporal-sandbox-agent/backend/config"
 	"temporal-sandbox-agent/backend/protocol"
 	"temporal-sandbox-agent/sandbox"
 )
@@ -32,7 +33,7 @@ func (b *Backend) Boot(ctx context.Context) (protocol.Boot, error) {
 		Sessions:        sessions,
 		DefaultProvider: provider,
 		DefaultModel:    model,
-		AskTrace:        settings.Trace == "" && b.keys.Has(ctx, keyOpenAI),
+		AskTrace:        settings.Trace == "" && !b.keys.Has(ctx, config.KeyTrace) && b.keys.Has(ctx, config.KeyOpenAI),
 		DataDir:         b.paths.Data,
 	}, nil
 }
