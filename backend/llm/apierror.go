@@ -6,6 +6,7 @@ import (
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // apiError is what a service says went wrong, in whichever of the usual shapes
@@ -113,23 +114,27 @@ func present(raw json.RawMessage) bool {
 }
 
 var (
-	htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
-	htmlJunk  = regexp.MustCompile(`(?is)<(script|style)[^>]*>.*?</(script|style)>|<[^>]*>`)
-	spaces    = regexp.MustCompile(`\s+`)
-	keyLike   = regexp.MustCompile(`(?i)\b(bearer\s+)[^\s"',;]+|\b(sk|pk|rk|key|tok)-[A-Za-z0-9_*.-]{6,}`)
+	htmlTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`) })
+	htmlJunk  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)<(script|style)[^>]*>.*?</(script|style)>|<[^>]*>`)
+	})
+	spaces  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+`) })
+	keyLike = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(bearer\s+)[^\s"',;]+|\b(sk|pk|rk|key|tok)-[A-Za-z0-9_*.-]{6,}`)
+	})
 )
 
 // plainText makes the body of an error readable in one line of at most 500
 // bytes: the title of a web page, else its text.
 func plainText(body []byte) string {
 	text := string(body)
-	if m := htmlTitle.FindStringSubmatch(text); m != nil {
+	if m := htmlTitle().FindStringSubmatch(text); m != nil {
 		text = m[1]
 	} else {
-		text = htmlJunk.ReplaceAllString(text, " ")
+		text = htmlJunk().ReplaceAllString(text, " ")
 	}
 	text = strings.ToValidUTF8(html.UnescapeString(text), "\uFFFD")
-	return shorten(strings.TrimSpace(spaces.ReplaceAllString(text, " ")), 500)
+	return shorten(strings.TrimSpace(spaces().ReplaceAllString(text, " ")), 500)
 }
 
 // shorten cuts s to about n bytes at a rune.
@@ -150,5 +155,5 @@ func redact(text string, keys ...string) string {
 			text = strings.ReplaceAll(text, k, "[key]")
 		}
 	}
-	return keyLike.ReplaceAllString(text, "${1}[key]")
+	return keyLike().ReplaceAllString(text, "${1}[key]")
 }

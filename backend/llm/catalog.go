@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"temporal-sandbox-agent/backend/protocol"
 )
@@ -96,9 +97,9 @@ func known(id string) facts {
 		return facts{200_000, three, true, &price{1.10, 0.275, 4.40, 0}}
 	}
 	switch {
-	case strings.HasSuffix(base, "-pro") && reasoningName.MatchString(base):
+	case strings.HasSuffix(base, "-pro") && reasoningName().MatchString(base):
 		return facts{efforts: []string{"high"}, images: true}
-	case reasoningName.MatchString(base):
+	case reasoningName().MatchString(base):
 		return facts{efforts: three, images: true}
 	case strings.HasPrefix(base, "gpt-4"):
 		return facts{images: true}
@@ -109,8 +110,8 @@ func known(id string) facts {
 }
 
 var (
-	reasoningName = regexp.MustCompile(`^(gpt-([5-9]|[1-9]\d)(\.\d+)?(-|$)|o[1-9](-|$))`)
-	snapshotDate  = regexp.MustCompile(`-20\d\d-\d\d-\d\d$`)
+	reasoningName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(gpt-([5-9]|[1-9]\d)(\.\d+)?(-|$)|o[1-9](-|$))`) })
+	snapshotDate  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-20\d\d-\d\d-\d\d$`) })
 )
 
 // baseModel takes the date of a snapshot and the marks of a fine-tune away.
@@ -118,7 +119,7 @@ func baseModel(id string) string {
 	if rest, ok := strings.CutPrefix(id, "ft:"); ok {
 		id, _, _ = strings.Cut(rest, ":")
 	}
-	id = snapshotDate.ReplaceAllString(id, "")
+	id = snapshotDate().ReplaceAllString(id, "")
 	if strings.HasSuffix(id, "chat-latest") {
 		return "" // these neither reason on demand nor call tools well
 	}
@@ -188,8 +189,10 @@ func abs(n int) int {
 }
 
 var (
-	chatName = regexp.MustCompile(`^(gpt-([4-9]|[1-9]\d)|o[1-9]|codex-|ft:gpt-)`)
-	notChat  = regexp.MustCompile(`audio|realtime|transcribe|tts|image|search|embedding|instruct|chat-latest|deep-research|computer-use|moderation|vision-preview|^gpt-4(-32k)?(-\d{4})?(-preview)?$|^o1-(mini|preview)`)
+	chatName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(gpt-([4-9]|[1-9]\d)|o[1-9]|codex-|ft:gpt-)`) })
+	notChat  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`audio|realtime|transcribe|tts|image|search|embedding|instruct|chat-latest|deep-research|computer-use|moderation|vision-preview|^gpt-4(-32k)?(-\d{4})?(-preview)?$|^o1-(mini|preview)`)
+	})
 )
 
 // forAgents keeps the models of OpenAI's list that can hold a conversation with
@@ -197,7 +200,7 @@ var (
 func forAgents(all []listedModel) []listedModel {
 	var out []listedModel
 	for _, m := range all {
-		if chatName.MatchString(m.ID) && !notChat.MatchString(m.ID) {
+		if chatName().MatchString(m.ID) && !notChat().MatchString(m.ID) {
 			out = append(out, m)
 		}
 	}
@@ -215,7 +218,7 @@ func rank(id string) int {
 	switch {
 	case id == DefaultModel:
 		return 0
-	case snapshotDate.MatchString(id):
+	case snapshotDate().MatchString(id):
 		return 2
 	default:
 		return 1

@@ -34,7 +34,7 @@ func TestKnown(t *testing.T) {
 
 func TestUsableModelsAreKnown(t *testing.T) {
 	for _, m := range usable() {
-		if m.Window == 0 || known(m.ID).price == nil || !chatName.MatchString(m.ID) || notChat.MatchString(m.ID) {
+		if m.Window == 0 || known(m.ID).price == nil || !chatName().MatchString(m.ID) || notChat().MatchString(m.ID) {
 			t.Errorf("%+v", m)
 		}
 	}

@@ -17,7 +17,8 @@ type Endpoint struct {
 	// BaseURL usually ends in /v1.
 	BaseURL string
 	Key     string
-	// Local is true for servers on this machine: their tokens cost nothing.
+	// Local is true for servers on this machine: their tokens cost nothing. A
+	// loopback address always is.
 	Local bool
 	// Flavor names the software, "" when it is not known.
 	Flavor Flavor

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -69,12 +68,14 @@ func (m demoModel) Stream(ctx context.Context, req Request, sink func(Delta)) (R
 		w.end(Entry{Kind: EntryAssistant, Text: r.text})
 	}
 	for _, c := range r.calls {
-		args, err := json.Marshal(c.args)
-		if err != nil {
-			return Response{}, &protocol.Fault{Class: protocol.ClassInternal, Happened: "The demo made a call that can't be written", Detail: err.Error()}
+		b := newBody(256)
+		b.put(c.args)
+		if b.err != nil {
+			return Response{}, &protocol.Fault{Class: protocol.ClassInternal, Happened: "The demo made a call that can't be written", Detail: b.err.Error()}
 		}
-		w.write(protocol.ChannelArgs, c.tool, pieces(string(args)))
-		w.end(Entry{Kind: EntryCall, CallID: newCallID(), Name: c.tool, Args: string(args)})
+		args := string(b.bytes())
+		w.write(protocol.ChannelArgs, c.tool, pieces(args))
+		w.end(Entry{Kind: EntryCall, CallID: newCallID(), Name: c.tool, Args: args})
 	}
 	if ctx.Err() != nil {
 		return Response{}, service{label: "The demo"}.fault(ctx, ctx.Err())

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The arguments of the tools, as they ask for them.
@@ -118,7 +119,7 @@ type replaceScript struct{ old, new, file string }
 // maxReplaced is how many lines one replacement changes.
 const maxReplaced = 50
 
-var grepLine = regexp.MustCompile(`(?m)^\d+:(.*)$`)
+var grepLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\d+:(.*)$`) })
 
 func (c replaceScript) next(s scene) reply {
 	if strings.Contains(c.old, "\n") {
@@ -143,7 +144,7 @@ func (c replaceScript) next(s scene) reply {
 
 func (c replaceScript) change(found demoResult) reply {
 	exit, ended := found.exit()
-	matches := grepLine.FindAllStringSubmatch(found.output(), -1)
+	matches := grepLine().FindAllStringSubmatch(found.output(), -1)
 	switch {
 	case ended && exit == 1:
 		return reply{text: "There is no " + code(c.old) + " in " + code(c.file) + ", so nothing was changed."}
@@ -179,21 +180,33 @@ func (d deleteScript) next(s scene) reply {
 // readScript shows a file.
 type readScript struct{ file string }
 
+// readMark is the line that read_file puts before what it read.
+var readMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^.*(, lines \d[^\n]*:\n| is a folder with [^\n]*:\n| is empty\.$)`)
+})
+
 func (c readScript) next(s scene) reply {
-	switch r, ok := s.last(); {
-	case !ok:
+	r, ok := s.last()
+	if !ok {
 		return reply{calls: []demoCall{{"read_file", pathArgs{c.file}}}}
+	}
+	mark := readMark().FindString(r.text)
+	switch content := r.text[len(mark):]; {
 	case r.denied():
 		return denial(code(c.file) + " was not read")
-	case r.missing():
+	case mark == "":
 		return problem("I could not read "+code(c.file)+".", r)
+	case content == "":
+		return reply{text: code(c.file) + " is empty."}
 	default:
-		return reply{text: "This is " + code(c.file) + ":\n\n" + fence("", r.text, 60)}
+		return reply{text: "This is " + code(c.file) + ":\n\n" + fence("", content, 60)}
 	}
 }
 
 // viewScript looks at an image.
 type viewScript struct{ file string }
+
+var pixelMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d × \d+ pixels`) })
 
 func (c viewScript) next(s scene) reply {
 	switch r, ok := s.last(); {
@@ -201,7 +214,7 @@ func (c viewScript) next(s scene) reply {
 		return reply{calls: []demoCall{{"view_image", pathArgs{c.file}}}}
 	case r.denied():
 		return denial(code(c.file) + " was not opened")
-	case r.missing():
+	case !pixelMark().MatchString(r.text):
 		return problem("I could not open "+code(c.file)+".", r)
 	default:
 		return reply{text: "The image is in the card above. A real model would now see it; this demo has no eyes, only a script."}
@@ -231,14 +244,8 @@ func (l listScript) next(s scene) reply {
 	}
 }
 
-var missingMark = regexp.MustCompile(`(?i)no such file|not found|does ?n[o']t exist|there is no\b|can't be read|could not (?:be )?read`)
-
-// missing tells whether a tool failed because a file is not there. Only the
-// first line is the tool's own.
-func (r demoResult) missing() bool {
-	first, _, _ := strings.Cut(r.text, "\n")
-	return missingMark.MatchString(first)
-}
+// missing tells whether a patch failed because a file is not there.
+func (r demoResult) missing() bool { return strings.Contains(r.text, "there is no such file") }
 
 func count(n int, what string) string {
 	if n == 1 {

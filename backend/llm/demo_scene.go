@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // scene is what the script acts upon: the last message, and what the tools gave
@@ -61,15 +62,17 @@ func (s scene) last() (demoResult, bool) {
 }
 
 var (
-	exitLine    = regexp.MustCompile(`(?m)^Exit code: (-?\d+)`)
-	sessionMark = regexp.MustCompile(`session_id: ([A-Za-z0-9_-]+)`)
-	appliedMark = regexp.MustCompile(`^(Patch applied:|The files are already as the patch wants)`)
-	deniedMark  = regexp.MustCompile(`(?i)^the user (denied|declined|rejected)`)
+	exitLine    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^Exit code: (-?\d+)`) })
+	sessionMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`session_id: ([A-Za-z0-9_-]+)`) })
+	appliedMark = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(Patch applied:|The files are already as the patch wants)`)
+	})
+	deniedMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^the user (denied|declined|rejected)`) })
 )
 
 // exit is the exit code of a command that ended.
 func (r demoResult) exit() (code int, ok bool) {
-	m := exitLine.FindStringSubmatch(r.head())
+	m := exitLine().FindStringSubmatch(r.head())
 	if m == nil {
 		return 0, false
 	}
@@ -79,7 +82,7 @@ func (r demoResult) exit() (code int, ok bool) {
 
 // running is the id of a command that has not ended.
 func (r demoResult) running() (session string, ok bool) {
-	m := sessionMark.FindStringSubmatch(r.head())
+	m := sessionMark().FindStringSubmatch(r.head())
 	if m == nil {
 		return "", false
 	}
@@ -103,10 +106,10 @@ func (r demoResult) output() string {
 }
 
 // denied tells whether the user did not allow it.
-func (r demoResult) denied() bool { return deniedMark.MatchString(r.text) }
+func (r demoResult) denied() bool { return deniedMark().MatchString(r.text) }
 
 // patched tells whether a patch was applied.
-func (r demoResult) patched() bool { return appliedMark.MatchString(r.text) }
+func (r demoResult) patched() bool { return appliedMark().MatchString(r.text) }
 
 // fence puts text into a code block that it can't close, cut to some lines.
 func fence(lang, text string, maxLines int) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // tourScript shows the product on a small program that it makes, runs and
@@ -68,9 +69,9 @@ func (tourScript) next(s scene) reply {
 		}
 	case tourPolls:
 		return reply{
-			text: "**5. Survive.** This command takes 10 seconds. Close the window now, or kill the app: the command goes on. " +
+			text: "**5. Survive.** This command takes 8 seconds. Close the window now, or kill the app: the command goes on. " +
 				"Open the app again and this turn goes on by itself, without a second run. Or just watch the lines come.",
-			calls: []demoCall{{"exec_command", execArgs{Cmd: counter("10"), YieldMs: 1000}}},
+			calls: []demoCall{{"exec_command", execArgs{Cmd: counter("8"), YieldMs: 1000}}},
 		}
 	}
 	if next, ok := follow(s, r); ok {
@@ -99,13 +100,13 @@ func (r demoResult) went() bool {
 	return ended || running
 }
 
-var tourName = regexp.MustCompile(`^tour(-\d+)?$`)
+var tourName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^tour(-\d+)?$`) })
 
 // tourFolder is the first name that the listing does not have.
 func tourFolder(listing demoResult) string {
 	var taken []string
 	for line := range strings.Lines(listing.output()) {
-		if name := strings.TrimSpace(line); tourName.MatchString(name) {
+		if name := strings.TrimSpace(line); tourName().MatchString(name) {
 			taken = append(taken, name)
 		}
 	}

@@ -40,9 +40,9 @@ func UsualTargets() []Target {
 	}
 }
 
-// probeWait is how long each address is given; on loopback a server that is
-// there answers within milliseconds.
-const probeWait = 300 * time.Millisecond
+// defaultProbeWait is how long each address is given; on loopback a server
+// that is there answers within milliseconds.
+const defaultProbeWait = 300 * time.Millisecond
 
 // found is a server that was found.
 type found struct {
@@ -51,9 +51,9 @@ type found struct {
 }
 
 // discover asks all targets at once and returns those that serve models, in
-// the order of the targets. It takes at most probeWait.
-func discover(ctx context.Context, client *http.Client, targets []Target) []found {
-	ctx, cancel := context.WithTimeout(ctx, probeWait)
+// the order of the targets. It takes no longer than wait.
+func discover(ctx context.Context, client *http.Client, targets []Target, wait time.Duration) []found {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	hits := make([]*found, len(targets))
 	var wg sync.WaitGroup

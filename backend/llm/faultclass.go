@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"temporal-sandbox-agent/backend/protocol"
 )
@@ -32,22 +33,41 @@ func codeClass(code string) (protocol.Class, bool) {
 	return "", false
 }
 
-// What services say in words only.
+// What services say in words only. Expressions are compiled when they are first
+// used: the start of the app must not wait for what it may never need.
 var (
-	contextWords = regexp.MustCompile(`(?i)maximum context length|context[ _-]?(length|window|size)[^.]{0,40}(exceed|too|longer|limit|overflow)|exceed(s|ed)?[^.]{0,60}context|(prompt|input|request|conversation|message)s? (is|are|was|were) too (long|large)|input length[^.]{0,60}(exceed|maximum)|too many (input |prompt )?tokens|exceeds? the (model'?s )?max(imum)?[^.]{0,40}tokens?|request too large for|n_ctx|max_model_len|context the overflows|keep the first \d+ tokens|reduce the length of (the|your)`)
-	modelWords   = regexp.MustCompile(`(?i)model\b[^\n]{0,120}\b(not found|does ?n[o']t exist|do not have access|not have access|is not available|not exist|not loaded|is not supported|unknown)|no such model|access to (the )?model\b|(unknown|invalid) model|no models? loaded|try pulling it first|not a valid model`)
-	quotaWords   = regexp.MustCompile(`(?i)exceeded your current quota|billing|insufficient (balance|credit|fund|quota)|(credit|balance)[^.]{0,40}(too low|exhausted|used up)|out of credits|requires more credits`)
-	keyWords     = regexp.MustCompile(`(?i)(invalid|incorrect|wrong|missing|expired|malformed|not valid)[^.]{0,20}(api[ _-]?key|token|credential)|api[ _-]?key[^.]{0,20}(invalid|incorrect|not valid|expired)`)
-	toolWords    = regexp.MustCompile(`(?i)does ?n[o']t support (tool|function)|(tool|function)s?( use| calling| calls?| choice)? (is|are) not supported|not support (tool|function)|no endpoints found that support tool|tools param requires|"?auto"? tool choice requires|tool-call-parser`)
-	imageWords   = regexp.MustCompile(`(?i)(image|vision|multimodal|mmproj)[^.]{0,60}(not support|unsupported|does ?n[o']t support|is not (available|enabled)|not a (vision|multimodal))|(does ?n[o']t|not) support[^.]{0,30}(image|vision|multimodal)|not a (vision|multimodal) model|at most 0 image|unknown variant .?image_url|image_url is only supported`)
-	loadingWords = regexp.MustCompile(`(?i)loading (the )?model|model is (still |currently )?loading`)
-	refusalWords = regexp.MustCompile(`(?i)flagged (as|by|for)|content (policy|filter|management)|safety (system|policy)|usage polic`)
-	slowWords    = regexp.MustCompile(`(?i)overloaded|at capacity|temporarily unavailable|try again later|server (is )?busy|slow down`)
+	contextWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)maximum context length|context[ _-]?(length|window|size)[^.]{0,40}(exceed|too|longer|limit|overflow)|exceed(s|ed)?[^.]{0,60}context|(prompt|input|request|conversation|message)s? (is|are|was|were) too (long|large)|input length[^.]{0,60}(exceed|maximum)|too many (input |prompt )?tokens|exceeds? the (model'?s )?max(imum)?[^.]{0,40}tokens?|request too large for|n_ctx|max_model_len|context the overflows|keep the first \d+ tokens|reduce the length of (the|your)`)
+	})
+	modelWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)model\b[^\n]{0,120}\b(not found|does ?n[o']t exist|do not have access|not have access|is not available|not exist|not loaded)|requested model is not supported|no such model|access to (the )?model\b|(unknown|invalid) model|no models? loaded|try pulling it first|not a valid model`)
+	})
+	quotaWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)exceeded your current quota|billing|insufficient (balance|credit|fund|quota)|(credit|balance)[^.]{0,40}(too low|exhausted|used up)|out of credits|requires more credits`)
+	})
+	keyWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(invalid|incorrect|wrong|missing|expired|malformed|not valid)[^.]{0,20}(api[ _-]?key|token|credential)|api[ _-]?key[^.]{0,20}(invalid|incorrect|not valid|expired)`)
+	})
+	toolWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)does ?n[o']t support (tool|function)|(tool|function)s?( use| calling| calls?| choice)? (is|are) not supported|not support (tool|function)|no endpoints found that support tool|tools param requires|"?auto"? tool choice requires|tool-call-parser`)
+	})
+	imageWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(image|vision|multimodal|mmproj)[^.]{0,60}(not support|unsupported|does ?n[o']t support|is not (available|enabled)|not a (vision|multimodal))|(does ?n[o']t|not) support[^.]{0,30}(image|vision|multimodal)|not a (vision|multimodal) model|at most 0 image|unknown variant .?image_url|image_url is only supported`)
+	})
+	loadingWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)loading (the )?model|model is (still |currently )?loading`)
+	})
+	refusalWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)flagged (as|by|for)|content (policy|filter|management)|safety (system|policy)|usage polic`)
+	})
+	slowWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)overloaded|at capacity|temporarily unavailable|try again later|server (is )?busy|slow down`)
+	})
 )
 
-func lacksTools(e apiError) bool  { return toolWords.MatchString(e.Message) }
-func lacksImages(e apiError) bool { return imageWords.MatchString(e.Message) }
-func isLoading(e apiError) bool   { return loadingWords.MatchString(e.Message) }
+func lacksTools(e apiError) bool  { return toolWords().MatchString(e.Message) }
+func lacksImages(e apiError) bool { return imageWords().MatchString(e.Message) }
+func isLoading(e apiError) bool   { return loadingWords().MatchString(e.Message) }
 
 // classOf decides the class of an error: by what it says of itself, then by its
 // status. Status is 0 for an error inside a stream.
@@ -87,23 +107,23 @@ func classOfWords(e apiError, status int) (protocol.Class, bool) {
 	switch {
 	case m == "":
 		return "", false
-	case quotaWords.MatchString(m):
+	case quotaWords().MatchString(m):
 		return protocol.ClassQuota, true
 	case isLoading(e):
 		return protocol.ClassOverloaded, true
 	case lacksTools(e), lacksImages(e):
 		return protocol.ClassRequest, true
-	case contextWords.MatchString(m):
+	case contextWords().MatchString(m):
 		return protocol.ClassContext, true
 	case status == http.StatusTooManyRequests:
 		return protocol.ClassRateLimit, true
-	case modelWords.MatchString(m):
+	case modelWords().MatchString(m):
 		return protocol.ClassNoModel, true
-	case keyWords.MatchString(m):
+	case keyWords().MatchString(m):
 		return protocol.ClassBadKey, true
-	case refusalWords.MatchString(m) && status < 500:
+	case refusalWords().MatchString(m) && status < 500:
 		return protocol.ClassRefusal, true
-	case slowWords.MatchString(m) && (status == 0 || status >= 500):
+	case slowWords().MatchString(m) && (status == 0 || status >= 500):
 		return protocol.ClassOverloaded, true
 	}
 	return "", false

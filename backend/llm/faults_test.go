@@ -68,6 +68,7 @@ func TestAnswersThatAreErrors(t *testing.T) {
 		"policy":                 {400, body("Your request was flagged as potentially violating our usage policy.", "invalid_request_error", "content_policy_violation"), protocol.ClassRefusal, "flagged"},
 		"Azure filter":           {400, body("The response was filtered due to the prompt triggering Azure OpenAI's content management policy.", "", "content_filter"), protocol.ClassRefusal, "filter"},
 		"bad request":            {400, body("Invalid schema for function 'x': array schema missing items.", "invalid_request_error", "invalid_function_parameters"), protocol.ClassRequest, "array schema"},
+		"parameter of a model":   {400, body("With the model gpt-5.4 the parameter 'foo' is not supported; see unknown parameters.", "invalid_request_error", "unsupported_parameter"), protocol.ClassRequest, "foo"},
 		"unprocessable":          {422, `{"detail":[{"loc":["body","messages",0],"msg":"field required","type":"value_error"}]}`, protocol.ClassRequest, "body.messages.0 field required"},
 		"proxy password":         {407, "<html><title>Proxy Authentication Required</title></html>", protocol.ClassRequest, "Proxy"},
 		"half JSON":              {400, `{"error":{"message":"The mod`, protocol.ClassRequest, "The mod"},

@@ -60,6 +60,7 @@ type Entry struct {
 	Kind   EntryKind
 	Text   string
 	Images []Image
+	// CallID is unique within the conversation, not beyond it.
 	CallID string
 	Name   string
 	// Args is the JSON text that the model sent.
@@ -88,7 +89,8 @@ type ToolSpec struct {
 type Delta struct {
 	Index   int
 	Channel protocol.Channel
-	// Tool is the tool's name on the channel of arguments.
+	// Tool is the tool's name on the channel of arguments. The first delta of a
+	// call may bring only that.
 	Tool string
 	Text string
 }

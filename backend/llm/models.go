@@ -32,7 +32,6 @@ type listedModel struct {
 		Input []string `json:"input_modalities"`
 	} `json:"architecture"`
 	Capabilities json.RawMessage `json:"capabilities"` // a list, or an object
-	Parameters   []string        `json:"supported_parameters"`
 }
 
 // parseModels reads {"data":[…]} as OpenAI lists models, and {"models":[…]} as

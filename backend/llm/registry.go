@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,7 +31,9 @@ type Config struct {
 	// Targets are searched for local servers; nil is UsualTargets, an empty
 	// list is none.
 	Targets []Target
-	Times   Timeouts
+	// ProbeWait is how long each of them is given; 0 is 300 ms.
+	ProbeWait time.Duration
+	Times     Timeouts
 	// DemoPace is the demo's wait after each word; 0 is none.
 	DemoPace time.Duration
 	// Proxy chooses the proxy of a request; nil is that of the environment.
@@ -55,6 +58,9 @@ type Registry struct {
 func NewRegistry(c Config) *Registry {
 	if c.Targets == nil {
 		c.Targets = UsualTargets()
+	}
+	if c.ProbeWait <= 0 {
+		c.ProbeWait = defaultProbeWait
 	}
 	return &Registry{config: c, client: newClient(c.Proxy), mem: newMemory()}
 }
@@ -153,7 +159,7 @@ func (r *Registry) Resolve(ctx context.Context, provider, model string) (string,
 			return defaultProvider, defaultModel, nil
 		case defaultProvider != ProviderDemo:
 			return defaultProvider, model, nil
-		case chatName.MatchString(model):
+		case chatName().MatchString(model):
 			provider = ProviderOpenAI // which says that it needs a key
 		default:
 			return "", "", &protocol.Fault{
@@ -244,7 +250,18 @@ func (r *Registry) openAI(s Settings) openAI {
 }
 
 func (r *Registry) compatible(ep Endpoint) compatible {
+	ep.Local = ep.Local || isLoopback(ep.BaseURL)
 	return compatible{ep: ep, client: r.client, times: r.config.Times, mem: r.mem}
+}
+
+// isLoopback tells whether an address is this machine's own.
+func isLoopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (r *Registry) demo() demo { return demo{pace: r.config.DemoPace} }
@@ -257,7 +274,7 @@ func (r *Registry) discover(ctx context.Context) []found {
 	if !r.foundAt.IsZero() && time.Since(r.foundAt) < foundFor {
 		return slices.Clone(r.found)
 	}
-	hits := discover(ctx, r.client, r.config.Targets)
+	hits := discover(ctx, r.client, r.config.Targets, r.config.ProbeWait)
 	if ctx.Err() != nil {
 		return hits // cut short: not worth keeping
 	}

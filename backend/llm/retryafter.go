@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -82,17 +83,21 @@ func seconds(v string, unit time.Duration) (time.Duration, bool) {
 func clampWait(d time.Duration) time.Duration { return min(max(d, 0), maxRetryAfter) }
 
 // "Please try again in 1.2s.", "in 6m0s", "in 20 seconds", "after 35ms".
-var waitText = regexp.MustCompile(`(?i)(?:try again|retry)\s*(?:in|after)\s*((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|hours?|h|minutes?|min|m|seconds?|secs?|s)\s*)+)`)
+var waitText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:try again|retry)\s*(?:in|after)\s*((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|hours?|h|minutes?|min|m|seconds?|secs?|s)\s*)+)`)
+})
 
-var waitPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(ms|milliseconds?|hours?|h|minutes?|min|m|seconds?|secs?|s)`)
+var waitPart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(ms|milliseconds?|hours?|h|minutes?|min|m|seconds?|secs?|s)`)
+})
 
 func waitInText(text string) time.Duration {
-	m := waitText.FindStringSubmatch(text)
+	m := waitText().FindStringSubmatch(text)
 	if m == nil {
 		return 0
 	}
 	var sum time.Duration
-	for _, p := range waitPart.FindAllStringSubmatch(m[1], -1) {
+	for _, p := range waitPart().FindAllStringSubmatch(m[1], -1) {
 		unit := time.Second
 		switch u := strings.ToLower(p[2]); {
 		case u == "ms" || strings.HasPrefix(u, "milli"):

@@ -191,15 +191,16 @@ func (e events) run(parent context.Context, t Timeouts) error {
 		giveUp(nil)
 		return err
 	}
-	res.Body = watchedBody{res.Body, w}
+	body := res.Body
+	res.Body = watchedBody{body, w}
 	err = e.read(ssestream.NewDecoder(res), w)
 	if err != nil {
 		err = firstCause(ctx, err)
 		giveUp(nil)
-		_ = res.Body.Close()
+		_ = body.Close()
 		return err
 	}
-	finish(res.Body, giveUp)
+	finish(body, giveUp) // not watched any more
 	return nil
 }
 

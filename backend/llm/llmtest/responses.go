@@ -185,8 +185,8 @@ func (o *sender) message(it Item, index int, id string) item {
 	at, zero := ptr(index), ptr(0)
 	whole := item{ID: id, Type: "message", Status: "in_progress", Role: "assistant", Phase: it.Phase, Content: &[]part{}}
 	o.emit(event{Type: "response.output_item.added", OutputIndex: at, Item: ptr(whole)})
-	begun, done := part{Type: "output_text", Text: ptr(""), Annotations: &[]string{}, Logprobs: &[]string{}}, part{}
-	done = begun
+	begun := part{Type: "output_text", Text: ptr(""), Annotations: &[]string{}, Logprobs: &[]string{}}
+	done := begun
 	done.Text = ptr(it.Text)
 	if it.Refusal != "" {
 		begun, done = part{Type: "refusal", Refusal: ptr("")}, part{Type: "refusal", Refusal: ptr(it.Refusal)}
