@@ -7,80 +7,78 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 )
 
-func client(s *Server, key string) openai.Client {
-	return openai.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey(key), option.WithMaxRetries(0))
-}
-
-// The client library of the real API reads what the server sends in Chat
-// Completions. (The Responses API is held against it in package llm.)
-func TestChatIsTheRealWire(t *testing.T) {
-	s := New(t)
-	s.Push(Answer{
-		Items: []Item{{Text: "Hello you"}, {Call: "now", Args: `{"zone":"UTC"}`}, {Call: "later", Args: `{}`}},
-		Usage: &Usage{Input: 9, Cached: 3, Output: 4, Reasoning: 2},
-	})
-	params := openai.ChatCompletionNewParams{
-		Model:         "m",
-		Messages:      []openai.ChatCompletionMessageParamUnion{openai.UserMessage("hi")},
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
-	}
-	c := client(s, "k")
-	stream := c.Chat.Completions.NewStreaming(t.Context(), params)
-	var acc openai.ChatCompletionAccumulator
-	for stream.Next() {
-		if !acc.AddChunk(stream.Current()) {
-			t.Errorf("the library does not take %s", stream.Current().RawJSON())
-		}
-	}
-	if err := stream.Err(); err != nil {
+// post sends a body as a client does and returns the whole answer.
+func post(t *testing.T, s *Server, path, key, body string) (status int, text string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(body))
+	if err != nil {
 		t.Fatal(err)
 	}
-	m := acc.Choices[0].Message
-	if m.Content != "Hello you" || len(m.ToolCalls) != 2 || m.ToolCalls[0].Function.Arguments != `{"zone":"UTC"}` || m.ToolCalls[1].Function.Name != "later" ||
-		acc.Choices[0].FinishReason != "tool_calls" || acc.Usage.PromptTokensDetails.CachedTokens != 3 || acc.Usage.TotalTokens != 13 {
-		t.Errorf("read as %+v, usage %+v", m, acc.Usage)
+	req.Header.Set("Authorization", "Bearer "+key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// Chat Completions as OpenAI documents its stream: chunk by chunk, the usage in
+// a chunk without choices, [DONE] at the end. (The Responses API is held
+// against the client library's types in package llm.)
+func TestChatIsTheDocumentedWire(t *testing.T) {
+	s := New(t)
+	s.Push(Answer{
+		Items: []Item{{Text: "Hello you"}, {Call: "now", Args: `{"a":1}`, CallID: "call_1"}},
+		Usage: &Usage{Input: 9, Cached: 3, Output: 4, Reasoning: 2},
+	})
+	_, got := post(t, s, "/chat/completions", "k", `{"model":"m","stream_options":{"include_usage":true}}`)
+	chunk := func(rest string) string {
+		return `data: {"id":"chatcmpl-0001","object":"chat.completion.chunk","created":1790000000,"model":"m","choices":` + rest + "}\n\n"
+	}
+	said := func(delta string) string { return chunk(`[{"index":0,"delta":` + delta + `,"finish_reason":null}]`) }
+	want := said(`{"role":"assistant","content":""}`) +
+		said(`{"content":"Hello "}`) + said(`{"content":"you"}`) +
+		said(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"now","arguments":""}}]}`) +
+		said(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":1}"}}]}`) +
+		chunk(`[{"index":0,"delta":{},"finish_reason":"tool_calls"}]`) +
+		chunk(`[],"usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13,"prompt_tokens_details":{"cached_tokens":3},"completion_tokens_details":{"reasoning_tokens":2}}`) +
+		"data: [DONE]\n\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-func TestErrorsAreTheRealWire(t *testing.T) {
+func TestErrorsAreTheDocumentedWire(t *testing.T) {
 	s := New(t)
 	s.RequireKey("right")
-	wrong := client(s, "wrong")
-	_, err := wrong.Models.List(t.Context())
-	if e, ok := errors.AsType[*openai.Error](err); !ok || e.StatusCode != http.StatusUnauthorized || e.Code != "invalid_api_key" {
-		t.Errorf("got %v", err)
-	}
-	right := client(s, "right")
-	list, err := right.Models.List(t.Context())
-	if err != nil || len(list.Data) != 1 || list.Data[0].ID != "gpt-5.4-mini" {
-		t.Errorf("got %+v, %v", list, err)
-	}
-	s.Push(Failure(429, Error{Code: "rate_limit_exceeded", Message: "slower"}))
-	_, err = right.Chat.Completions.New(t.Context(), openai.ChatCompletionNewParams{Model: "m"})
-	if e, ok := errors.AsType[*openai.Error](err); !ok || e.StatusCode != http.StatusTooManyRequests || e.Message != "slower" {
-		t.Errorf("got %v", err)
+	s.Push(Failure(http.StatusTooManyRequests, Error{Code: "rate_limit_exceeded", Message: "slower"}))
+	for _, c := range []struct {
+		key    string
+		status int
+		body   string
+	}{
+		{"wrong", http.StatusUnauthorized, `{"error":{"code":"invalid_api_key","type":"invalid_request_error","message":"Incorrect API key provided: wrong. You can find your API key at https://platform.openai.com/account/api-keys."}}`},
+		{"right", http.StatusTooManyRequests, `{"error":{"code":"rate_limit_exceeded","message":"slower"}}`},
+	} {
+		if status, body := post(t, s, "/responses", c.key, "{}"); status != c.status || body != c.body {
+			t.Errorf("%s: %d %s", c.key, status, body)
+		}
 	}
 }
 
 func TestScriptThenHandlerThenOK(t *testing.T) {
 	s := New(t)
 	said := func() string {
-		res, err := http.Post(s.URL+"/chat/completions", "application/json", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"c1","content":"r"}],"tools":[{"type":"function","function":{"name":"now"}}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = res.Body.Close() }()
-		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, body := post(t, s, "/chat/completions", "", `{"model":"m","messages":[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"c1","content":"r"}],"tools":[{"type":"function","function":{"name":"now"}}]}`)
 		text := ""
-		for line := range strings.Lines(string(b)) {
+		for line := range strings.Lines(body) {
 			var c chunk
 			if json.Unmarshal([]byte(strings.TrimPrefix(line, "data: ")), &c) == nil && len(c.Choices) > 0 && c.Choices[0].Delta.Content != nil {
 				text += *c.Choices[0].Delta.Content
@@ -101,14 +99,8 @@ func TestScriptThenHandlerThenOK(t *testing.T) {
 	if r := s.Last(); len(s.Requests()) != 4 || r.Number != 4 || r.API != "chat" || r.Model != "m" {
 		t.Errorf("got %+v", r)
 	}
-	s.SetModels("a", "b")
-	res, err := http.Get(s.Root + "/nowhere")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusNotFound {
-		t.Errorf("status %d", res.StatusCode)
+	if status, _ := post(t, s, "/nowhere", "", ""); status != http.StatusNotFound {
+		t.Errorf("status %d", status)
 	}
 }
 
