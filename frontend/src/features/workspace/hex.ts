@@ -1,6 +1,6 @@
 // The bytes of a binary file as lines of a hex view.
 
-export const BYTES_PER_LINE = 16;
+export type PerLine = 8 | 16;
 
 /** decodeBase64 gives the bytes that a binary part of a file carries. */
 export function decodeBase64(base64: string): Uint8Array {
@@ -13,15 +13,15 @@ export function decodeBase64(base64: string): Uint8Array {
 export interface HexLine {
   /** Offset in the file, hexadecimal. */
   offset: string;
-  /** Two groups of eight bytes, padded so that every line is as wide. */
+  /** Groups of eight bytes, padded so that every line is as wide. */
   hex: string;
   /** The bytes as ASCII, a dot for what can't be shown. */
   ascii: string;
 }
 
 /** hexLineCount tells how many lines the bytes make. */
-export function hexLineCount(length: number): number {
-  return Math.ceil(length / BYTES_PER_LINE);
+export function hexLineCount(length: number, perLine: PerLine): number {
+  return Math.ceil(length / perLine);
 }
 
 /** offsetWidth is how many digits the offsets of a file of this size need, at least eight. */
@@ -30,12 +30,12 @@ export function offsetWidth(size: number): number {
 }
 
 /** hexLine makes one line; `base` is where the bytes begin in the file. */
-export function hexLine(bytes: Uint8Array, line: number, base: number, width: number): HexLine {
-  const from = line * BYTES_PER_LINE;
-  const to = Math.min(bytes.length, from + BYTES_PER_LINE);
+export function hexLine(bytes: Uint8Array, line: number, base: number, width: number, perLine: PerLine): HexLine {
+  const from = line * perLine;
+  const to = Math.min(bytes.length, from + perLine);
   const cells: string[] = [];
   let ascii = '';
-  for (let i = from; i < from + BYTES_PER_LINE; i++) {
+  for (let i = from; i < from + perLine; i++) {
     if (i >= to) {
       cells.push('  ');
       continue;
@@ -46,7 +46,7 @@ export function hexLine(bytes: Uint8Array, line: number, base: number, width: nu
   }
   return {
     offset: (base + from).toString(16).padStart(width, '0'),
-    hex: `${cells.slice(0, 8).join(' ')}  ${cells.slice(8).join(' ')}`,
+    hex: perLine === 8 ? cells.join(' ') : `${cells.slice(0, 8).join(' ')}  ${cells.slice(8).join(' ')}`,
     ascii,
   };
 }
