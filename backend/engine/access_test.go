@@ -83,7 +83,7 @@ func TestFrontendDeniesWhoIsNotTheOwner(t *testing.T) {
 		"certificate, no bearer":       {config: e.link.tls, token: strings.TrimPrefix(right, "Bearer ")},
 		"certificate, empty bearer":    {config: e.link.tls, token: "Bearer "},
 		"token, no certificate":        {config: trusting, token: right},
-		"token, not looking at the CA": {config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}, token: right}, //nolint:gosec // an attacker would
+		"token, not looking at the CA": {config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}, token: right}, // an attacker would
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -150,12 +150,12 @@ func TestInternalPortsAreClosedToEverybody(t *testing.T) {
 	e := testEngine(t, t.TempDir())
 	right := e.link.token.header()
 	withOwn := e.link.tls.Clone()
-	withOwn.InsecureSkipVerify = true //nolint:gosec // an attacker would
+	withOwn.InsecureSkipVerify = true // an attacker would
 	for name, config := range map[string]*tls.Config{
 		"no TLS":                         nil,
-		"no certificate":                 {InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}, //nolint:gosec // as above
+		"no certificate":                 {InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}, // as above
 		"the front end's certificate":    withOwn,
-		"a certificate of another start": {InsecureSkipVerify: true, Certificates: []tls.Certificate{foreignCertificate(t)}, MinVersion: tls.VersionTLS13}, //nolint:gosec // as above
+		"a certificate of another start": {InsecureSkipVerify: true, Certificates: []tls.Certificate{foreignCertificate(t)}, MinVersion: tls.VersionTLS13}, // as above
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, port := range []int{e.server.ports.history, e.server.ports.matching} {
@@ -224,7 +224,7 @@ func TestTokenIsKeptAndMended(t *testing.T) {
 	if again, err := ensureToken(path); err != nil || again != first {
 		t.Errorf("the second start has another token (%v)", err)
 	}
-	if err := os.WriteFile(path, []byte(first[:10]), 0o644); err != nil { //nolint:gosec // too open on purpose
+	if err := os.WriteFile(path, []byte(first[:10]), 0o644); err != nil { // too open on purpose
 		t.Fatal(err)
 	}
 	mended, err := ensureToken(path)

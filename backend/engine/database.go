@@ -222,7 +222,7 @@ func writeSchema(ctx context.Context, db *sql.DB) error {
 // needs.
 type schemaTarget struct {
 	sqlplugin.AdminDB
-	ctx context.Context //nolint:containedctx // the server's interface passes none
+	ctx context.Context // the server's interface passes none
 	tx  *sql.Tx
 }
 

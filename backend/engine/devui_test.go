@@ -116,7 +116,7 @@ func TestDevUI(t *testing.T) {
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if resp, err := browser.Get(home); err == nil { //nolint:noctx // it must fail at once
+	if resp, err := browser.Get(home); err == nil {
 		_ = resp.Body.Close()
 		t.Error("the UI outlived the engine")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/server/common/log/tag"
 )
 
 func TestWorkflowWithActivityRuns(t *testing.T) {
@@ -300,12 +301,14 @@ func TestServersFatalDoesNotEndTheProcess(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l.With().Fatal("can't go on")
+		l.With(tag.Port(7)).Fatal("can't go on", tag.Error(errors.New("because")))
 		returned = true
 	}()
 	<-done
 	<-f.set
-	if returned || f.err == nil || !strings.Contains(buf.String(), "can't go on") {
+	l.Debug("not this")
+	if returned || f.err == nil || f.err.Error() != "can't go on: because" ||
+		!strings.Contains(buf.String(), `level=ERROR msg="can't go on" port=7 error=because`) || strings.Contains(buf.String(), "not this") {
 		t.Errorf("returned %v, reported %v, logged %q", returned, f.err, buf.String())
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -87,6 +89,36 @@ func TestChangeOfOwnerIsNoticed(t *testing.T) {
 	case <-e.OwnerGone():
 	case <-time.After(2 * time.Second):
 		t.Fatal("not told of the new owner")
+	}
+}
+
+// A command that the killed owner had started lives on. It must not hold the
+// folder.
+func TestChildrenDoNotHoldTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	owner := startChild(t, "spawn", dir)
+	pid, err := strconv.Atoi(strings.Fields(owner.ready)[3])
+	if err != nil || pid == 0 {
+		t.Fatalf("%q", owner.ready)
+	}
+	orphan, err := os.FindProcess(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = orphan.Kill() })
+	owner.kill()
+	if err := orphan.Signal(syscall.Signal(0)); err != nil {
+		t.Fatalf("the command is gone: the test is blind: %v", err)
+	}
+	e, err := Open(t.Context(), Options{DataDir: dir, Wait: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Role() != RoleOwner {
+		t.Errorf("role %s", e.Role())
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

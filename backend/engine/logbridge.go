@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -49,31 +48,24 @@ func (l serverLog) With(tags ...tag.Tag) log.Logger {
 	return serverLog{to: slog.New(l.to.Handler().WithAttrs(attrs(tags))), fatal: l.fatal}
 }
 
-func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
-	// Most calls are below the level, and a tag is costly to read.
-	if l.to.Enabled(context.Background(), level) { //nolint:contextcheck // the server's interface has none
-		l.to.LogAttrs(context.Background(), level, msg, attrs(tags)...) //nolint:contextcheck // as above
-	}
-}
-
 // Debug logs below the usual level.
-func (l serverLog) Debug(msg string, tags ...tag.Tag) { l.write(slog.LevelDebug, msg, tags) }
+func (l serverLog) Debug(msg string, tags ...tag.Tag) { l.to.Debug(msg, lazy(tags)) }
 
 // Info logs what is normal.
-func (l serverLog) Info(msg string, tags ...tag.Tag) { l.write(slog.LevelInfo, msg, tags) }
+func (l serverLog) Info(msg string, tags ...tag.Tag) { l.to.Info(msg, lazy(tags)) }
 
 // Warn logs what may be wrong.
-func (l serverLog) Warn(msg string, tags ...tag.Tag) { l.write(slog.LevelWarn, msg, tags) }
+func (l serverLog) Warn(msg string, tags ...tag.Tag) { l.to.Warn(msg, lazy(tags)) }
 
 // Error logs what is wrong.
-func (l serverLog) Error(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
+func (l serverLog) Error(msg string, tags ...tag.Tag) { l.to.Error(msg, lazy(tags)) }
 
 // DPanic logs what should stop a program under development; this is not one.
-func (l serverLog) DPanic(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
+func (l serverLog) DPanic(msg string, tags ...tag.Tag) { l.to.Error(msg, lazy(tags)) }
 
 // Panic logs and panics, as the server expects.
 func (l serverLog) Panic(msg string, tags ...tag.Tag) {
-	l.write(slog.LevelError, msg, tags)
+	l.to.Error(msg, lazy(tags))
 	panic(msg)
 }
 
@@ -81,7 +73,7 @@ func (l serverLog) Panic(msg string, tags ...tag.Tag) {
 // not to return; ending the process would take the window and the user's work
 // with it.
 func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
-	l.write(slog.LevelError, msg, tags)
+	l.to.Error(msg, lazy(tags))
 	err := fmt.Errorf("%s", msg)
 	for _, t := range tags {
 		if cause, ok := t.Value().(string); ok && t.Key() == "error" {
@@ -91,6 +83,16 @@ func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
 	l.fatal(err)
 	runtime.Goexit()
 }
+
+// lazyTags are read only if the message is written: most are below the level,
+// and a tag is costly to read.
+type lazyTags []tag.Tag
+
+// LogValue reads the tags.
+func (t lazyTags) LogValue() slog.Value { return slog.GroupValue(attrs(t)...) }
+
+// lazy gives the tags to a log call, as attributes of the message itself.
+func lazy(tags []tag.Tag) slog.Attr { return slog.Any("", lazyTags(tags)) }
 
 func attrs(tags []tag.Tag) []slog.Attr {
 	out := make([]slog.Attr, 0, len(tags))

@@ -3,6 +3,7 @@ package engine
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,8 +43,11 @@ func childRun(ctx context.Context, role, dir string) error {
 			return err
 		}
 		lock, err := takeOwnership(p)
-		if err != nil || lock == nil {
-			return fmt.Errorf("lock: %v %v", lock, err)
+		if err != nil {
+			return err
+		}
+		if lock == nil {
+			return errors.New("somebody else has the lock")
 		}
 		fmt.Println("ready")
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -64,7 +68,15 @@ func childRun(ctx context.Context, role, dir string) error {
 			return err
 		}
 	}
-	fmt.Println("ready", e.Role(), ready.Milliseconds(), os.Getpid())
+	other := 0
+	if role == "spawn" { // as a tool command that goes on while the app is closed
+		cmd := exec.CommandContext(ctx, "sleep", "60")
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		other = cmd.Process.Pid
+	}
+	fmt.Println("ready", e.Role(), ready.Milliseconds(), other)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	begin = time.Now()
 	err = e.Close(ctx)
@@ -79,14 +91,18 @@ type child struct {
 	stdin io.WriteCloser
 	out   *bufio.Scanner
 	ended bool
+	// ready is what it said when it was: role, milliseconds, id of a process
+	// that it started.
+	ready string
 }
 
 // startChild starts one and waits until it is ready.
 func startChild(t testing.TB, role, dir string) *child {
 	t.Helper()
 	c := launchChild(t, role, dir)
-	if line := c.line(); !strings.HasPrefix(line, "ready") {
-		t.Fatalf("child %s: %s", role, line)
+	c.ready = c.line()
+	if !strings.HasPrefix(c.ready, "ready") {
+		t.Fatalf("child %s: %s", role, c.ready)
 	}
 	return c
 }
@@ -138,7 +154,7 @@ func (c *child) quit() {
 	c.t.Helper()
 	c.ended = true
 	_ = c.stdin.Close()
-	for c.out.Scan() { //nolint:revive // to the end
+	for c.out.Scan() { // to the end
 	}
 	if err := c.cmd.Wait(); err != nil {
 		c.t.Errorf("child: %v", err)

@@ -95,7 +95,7 @@ func thinkWorkflow(ctx workflow.Context) (string, error) {
 	var s string
 	workflow.GetSignalChannel(ctx, "go").Receive(ctx, &s)
 	if d, err := time.ParseDuration(os.Getenv(thinkFor)); err == nil {
-		time.Sleep(d) //nolint:forbidigo // the workflow under test misbehaves on purpose
+		time.Sleep(d) // the workflow under test misbehaves on purpose
 	}
 	return s, nil
 }
