@@ -124,10 +124,13 @@ func readIntent(ctx context.Context, cmd journal.Command) (intent, bool, error) 
 		return intent{}, false, err
 	}
 	var in intent
-	if json.Unmarshal(data, &in) != nil {
-		return intent{}, false, nil // cut off
+	whole := json.Valid(data) // and not cut off by a crash
+	if whole {
+		if err := json.Unmarshal(data, &in); err != nil {
+			return intent{}, false, fmt.Errorf("read what was written down of the patch: %w", err)
+		}
 	}
-	return in, true, nil
+	return in, whole, nil
 }
 
 // resume brings to its end a patch that a crash may have cut off.

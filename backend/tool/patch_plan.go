@@ -173,12 +173,14 @@ func (p *planner) missing(ctx context.Context, name, done string) error {
 // load reads a file once. With through, links are followed.
 func (p *planner) load(ctx context.Context, name string, through bool) (*planned, error) {
 	name, _ = within(p.root, name)
-	real, info, err := name, sandbox.Info{}, error(nil)
-	if through {
-		real, info, err = follow(ctx, p.files, p.root, name)
-	} else {
-		info, err = p.files.Stat(ctx, name)
+	look := func() (string, sandbox.Info, error) { return follow(ctx, p.files, p.root, name) }
+	if !through {
+		look = func() (string, sandbox.Info, error) {
+			info, err := p.files.Stat(ctx, name)
+			return name, info, err
+		}
 	}
+	real, info, err := look()
 	if f, ok := p.states[real]; ok {
 		return f, nil
 	}
