@@ -127,7 +127,7 @@ func (h *execHost) Launch(ctx context.Context, l Launch) (bool, error) {
 	// Half a launch would leave the command running with nobody told.
 	answer, err := h.ask(context.WithoutCancel(ctx), op, launchScript, sandbox.Cmd{
 		Args: []string{
-			h.cfg.StateDir, l.ID, nonce, h.sb.Root(), dir, h.run, libScript + runScript,
+			h.cfg.StateDir, l.ID, nonce, h.sb.Root(), dir, h.run, libScript + runScript, strconv.Itoa(len(l.Shell)),
 			strconv.FormatInt(max(h.cfg.OutputCap/512, 1), 10), timeoutText(l.Timeout),
 			tty, strconv.Itoa(int(rows)), strconv.Itoa(int(cols)),
 		},

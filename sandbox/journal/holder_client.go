@@ -179,6 +179,7 @@ func (h *Holder) start(ctx context.Context) (*holderConn, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, socket.Close())
 	}
+	_ = theirs.Close() // only the holder has it now, so that its end shows
 	c := &holderConn{
 		process: cmd, socket: socket, encoder: gob.NewEncoder(socket),
 		pending: map[uint64]pending{}, running: map[string]chan struct{}{}, done: make(chan struct{}),

@@ -161,7 +161,7 @@ func (f *files) ReadDir(ctx context.Context, name string) ([]sandbox.Info, error
 			return err
 		}
 		defer dir.Close()
-		names, err := dirNames(dir)
+		names, err := dirNames(dir, maxEntries)
 		if err != nil {
 			return err
 		}

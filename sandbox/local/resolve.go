@@ -69,8 +69,9 @@ func (f *files) resolve(root *os.Root, rel string, follow bool) (string, error) 
 	return strings.Join(done, "/"), nil
 }
 
-// dirNames returns the names in a folder, sorted.
-func dirNames(dir *os.Root) ([]string, error) {
+// dirNames returns the names in a folder, sorted. It fails with KindTooLarge
+// over most.
+func dirNames(dir *os.Root, most int) ([]string, error) {
 	handle, err := dir.Open(".")
 	if err != nil {
 		return nil, err
@@ -80,14 +81,14 @@ func dirNames(dir *os.Root) ([]string, error) {
 	for {
 		more, err := handle.Readdirnames(4096)
 		names = append(names, more...)
+		if len(names) > most {
+			return nil, fail(sandbox.KindTooLarge, "list", "the folder has more than %d entries", most)
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return nil, err
-		}
-		if len(names) > maxEntries {
-			return nil, fail(sandbox.KindTooLarge, "list", "the folder has more than %d entries", maxEntries)
 		}
 	}
 	slices.Sort(names)

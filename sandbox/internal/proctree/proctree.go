@@ -55,12 +55,15 @@ const settle = 2 * time.Millisecond
 // meanwhile, and returns when none is left. It fails when ctx ends before
 // that, or when all that is left belongs to somebody else.
 func Kill(ctx context.Context, t Target) error {
-	known := map[int]uint64{}
+	known, frozen := map[int]uint64{}, 0
 	if t.Leader > 0 && Alive(t.Leader, t.LeaderStart) {
 		known[t.Leader] = t.LeaderStart
-		// Most commands are one process group, which this ends at one instant.
+		// Most commands are one process group. It is frozen first: the children
+		// of a dead parent are nobody's, and those in it can't be looked for
+		// while it goes on making more.
 		if group, err := syscall.Getpgid(t.Leader); err == nil && group == t.Leader {
-			_ = syscall.Kill(-group, syscall.SIGKILL) // what it misses, the rounds below find
+			_ = syscall.Kill(-group, syscall.SIGSTOP) // what it misses, the rounds below find
+			frozen = group
 		}
 	}
 	for {
@@ -68,8 +71,13 @@ func Kill(ctx context.Context, t Target) error {
 		if err != nil {
 			return fmt.Errorf("list processes: %w", err)
 		}
+		found := members(procs, t, known)
+		if frozen != 0 {
+			_ = syscall.Kill(-frozen, syscall.SIGKILL) // likewise
+			frozen = 0
+		}
 		left, denied := 0, 0
-		for _, p := range members(procs, t, known) {
+		for _, p := range found {
 			left++
 			if err := killOne(p); errors.Is(err, syscall.EPERM) {
 				denied++

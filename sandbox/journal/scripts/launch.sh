@@ -1,10 +1,11 @@
 # Starts an execution, detached, unless it is claimed: lays down its files,
 # starts run.sh and waits until the claim is there.
-# Arguments: STATE ID NONCE ROOT DIR RUN TEXT, and the rest of run.sh's; TEXT is
-# run.sh and RUN its name. Standard input: the command line.
+# Arguments: STATE ID NONCE ROOT DIR RUN TEXT LENGTH, and the rest of run.sh's;
+# TEXT is run.sh and RUN its name. Standard input: the command line, of LENGTH
+# bytes; if whoever sends it dies half-way, the rest of it must not be run.
 # Answers with "claim LINE" or "fail KIND TEXT".
-_tsa_state_dir=$1 _tsa_id=$2 _tsa_nonce=$3 _tsa_root=$4 _tsa_work=$5 _tsa_run=$1/$6 _tsa_text=$7
-shift 7
+_tsa_state_dir=$1 _tsa_id=$2 _tsa_nonce=$3 _tsa_root=$4 _tsa_work=$5 _tsa_run=$1/$6 _tsa_text=$7 _tsa_length=$8
+shift 8
 _tsa_dir=$_tsa_state_dir/exec/$_tsa_id
 
 # _tsa_do COMMAND... does it, or answers with what it says.
@@ -14,7 +15,7 @@ _tsa_do() {
 		exit 0
 	}
 }
-_tsa_store() { cat >"$1.$_tsa_nonce" && mv -f "$1.$_tsa_nonce" "$1"; }
+_tsa_store() { cat >"$1.new$_tsa_nonce" && mv -f "$1.new$_tsa_nonce" "$1"; }
 
 if [ ! -e "$_tsa_dir/pid" ]; then
 	[ -d "$_tsa_root" ] || { echo "fail gone the workspace $_tsa_root is gone"; exit 0; }
@@ -24,7 +25,13 @@ if [ ! -e "$_tsa_dir/pid" ]; then
 	_tsa_mask=$(umask)
 	umask 077
 	_tsa_do mkdir -p "$_tsa_dir"
-	_tsa_do _tsa_store "$_tsa_dir/cmd"
+	# In a file of its own: of several that launch at once, one wins.
+	_tsa_do _tsa_store "$_tsa_dir/cmd.$_tsa_nonce"
+	if [ "$(wc -c <"$_tsa_dir/cmd.$_tsa_nonce")" -ne "$_tsa_length" ]; then
+		rm -f "$_tsa_dir/cmd.$_tsa_nonce"
+		echo "fail transport the command line was cut off"
+		exit 0
+	fi
 	[ -e "$_tsa_run" ] || printf '%s\n' "$_tsa_text" | _tsa_do _tsa_store "$_tsa_run"
 	umask "$_tsa_mask"
 	set -- sh "$_tsa_run" "$_tsa_dir" "$_tsa_id" "$_tsa_nonce" "$@"

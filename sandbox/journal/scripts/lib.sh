@@ -82,10 +82,13 @@ _tsa_kill() {
 	_tsa_known= _tsa_round=0
 	if _tsa_alive "$2" "$3"; then
 		_tsa_known=$2
-		kill -KILL "-$2" 2>/dev/null || kill -KILL "$2" 2>/dev/null
+		# Frozen first: the children of a dead parent are nobody's.
+		kill -STOP "-$2" 2>/dev/null || kill -STOP "$2" 2>/dev/null
 	fi
 	while [ "$_tsa_round" -lt 300 ]; do
 		_tsa_left=$(_tsa_tree "$1" "$_tsa_known" | tr '\n' ' ')
+		# At once, and where there is no /proc all that can be done.
+		[ "$_tsa_round" != 0 ] || [ -z "$_tsa_known" ] || kill -KILL "-$2" 2>/dev/null || kill -KILL "$2" 2>/dev/null
 		[ -n "$_tsa_left" ] || return 0
 		kill -KILL $_tsa_left 2>/dev/null
 		_tsa_known="$_tsa_known $_tsa_left"

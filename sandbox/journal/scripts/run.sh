@@ -11,7 +11,7 @@ trap : HUP INT QUIT TERM
 
 # _tsa_fail TEXT gives up before the command has run.
 _tsa_fail() {
-	rm -f "$_tsa_dir/pid.$_tsa_nonce"
+	rm -f "$_tsa_dir/pid.$_tsa_nonce" "$_tsa_dir/cmd.$_tsa_nonce"
 	printf '%s\n' "$1" >"$_tsa_dir/fail.$_tsa_nonce"
 	exit 1
 }
@@ -30,13 +30,14 @@ _tsa_said=$({ echo "$_tsa_nonce $$ $_tsa_start $_tsa_boot $_tsa_up $(date +%s)" 
 	_tsa_fail "write: $_tsa_said"
 _tsa_said=$(ln "$_tsa_dir/pid.$_tsa_nonce" "$_tsa_dir/pid" 2>&1) || {
 	[ -e "$_tsa_dir/pid" ] || _tsa_fail "$_tsa_said"
-	rm -f "$_tsa_dir/pid.$_tsa_nonce"
+	rm -f "$_tsa_dir/pid.$_tsa_nonce" "$_tsa_dir/cmd.$_tsa_nonce"
 	exit 0 # somebody else runs it
 }
 rm -f "$_tsa_dir/pid.$_tsa_nonce"
 # The place of the record is kept from now on: the command may fill the disk.
 _tsa_said=$({
-	printf '%63s\n' '' >"$_tsa_dir/exit.tmp" && : >"$_tsa_dir/out" &&
+	mv -f "$_tsa_dir/cmd.$_tsa_nonce" "$_tsa_dir/cmd" &&
+		printf '%63s\n' '' >"$_tsa_dir/exit.tmp" && : >"$_tsa_dir/out" &&
 		rm -f "$_tsa_dir/pipe" "$_tsa_dir/in" && mkfifo "$_tsa_dir/pipe" &&
 		{ [ "$_tsa_tty" = 0 ] || mkfifo "$_tsa_dir/in"; }
 } 2>&1) || {
@@ -58,8 +59,8 @@ if [ ! -e "$_tsa_dir/killed" ]; then
 		exec <&5 5<&- 6>&- 2>/dev/null
 		trap '' 25 # SIGXFSZ
 		ulimit -S -f "$_tsa_cap"
-		for _tsa_x in 1 2 3 4 5; do
-			cat && exit 0
+		for _tsa_x in 0 3 3 3; do
+			cat && exit "$_tsa_x"
 		done >>"$_tsa_dir/out"
 		cat >/dev/null
 		exit 3
