@@ -118,6 +118,12 @@ func TestEachRuleCanFail(t *testing.T) {
 			"backend/session/s.go imports backend/engine",
 		},
 		{
+			"only backend.go wires",
+			[]string{"backend/status.go", lib("OUR/backend/engine"), "backend/engine/e.go", lib()},
+			[]string{"backend/status.go", lib("OUR/sandbox/local"), "sandbox/local/l.go", lib()},
+			"backend/status.go imports sandbox/local",
+		},
+		{
 			"import the composition root",
 			[]string{"main.go", "package main\nimport _ \"OUR/backend\"\n", "backend/backend.go", lib()},
 			[]string{"sandbox/s.go", lib("OUR/backend"), "backend/backend.go", lib()},

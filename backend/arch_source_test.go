@@ -40,7 +40,7 @@ func (t *tree) standard(imported string) bool {
 }
 
 var (
-	skippedFolders = []string{".git", "node_modules", "dist", "wailsjs", "testdata", "cache", "bin"}
+	skippedFolders = []string{"node_modules", "dist", "wailsjs", "testdata", "cache", "bin"}
 	sourceEndings  = []string{".go", ".ts", ".js", ".svelte", ".css", ".sh"}
 )
 
@@ -53,7 +53,8 @@ func readTree(fsys fs.FS, module string) (*tree, error) {
 		}
 		if entry.IsDir() {
 			_, err := fs.Stat(fsys, path.Join(name, "go.mod"))
-			if slices.Contains(skippedFolders, entry.Name()) || (err == nil && name != ".") {
+			hidden := strings.HasPrefix(entry.Name(), ".") // .git, caches of tools
+			if name != "." && (hidden || err == nil || slices.Contains(skippedFolders, entry.Name())) {
 				return fs.SkipDir
 			}
 			return nil

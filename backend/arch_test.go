@@ -48,7 +48,7 @@ var vendors = []struct {
 	{"github.com/joho/godotenv/...", []string{"backend/config/..."}, "settings are read in one place"},
 	{"modernc.org/sqlite/...", []string{"backend/store/...", "backend/engine/..."}, "each database has one owner"},
 	{"gocloud.dev/...", []string{"backend/store/..."}, "a bucket is one way to keep objects"},
-	{"github.com/creack/pty/...", []string{"sandbox/local/..."}, "terminals are made where processes are"},
+	{"github.com/creack/pty/...", []string{"sandbox/journal/...", "sandbox/local/..."}, "terminals are made where processes are"},
 }
 
 // allowedGlobals are package-level variables that change, with the reason for each.
@@ -58,6 +58,7 @@ var allowedGlobals = map[string]string{
 
 // allowedContexts are files that make a context of their own, with the reason for each.
 var allowedContexts = map[string]string{
+	"sandbox/journal/holder.go":   "the main of a process of its own, which holds a command's terminal",
 	"backend/engine/logbridge.go": "Temporal's logger is called without a context, and slog asks for one",
 }
 
@@ -101,7 +102,7 @@ func rules() []rule {
 		},
 		{
 			"only backend.go wires",
-			"there is one place to read what the app is made of, and one to change it",
+			"there is one place to read what the app is made of, and one to change it; beside it only the engine is asked how it is",
 			wiredInOnePlace,
 		},
 		{
@@ -267,7 +268,8 @@ func wiredInOnePlace(t *tree) []string {
 	return imports(func(f *sourceFile, imported string) bool {
 		// A package may have parts below it, which it uses itself.
 		inside := slices.ContainsFunc(wired, func(w string) bool { return matches(f.pkg, w) && matches(imported, w) })
-		return matches(imported, wired...) && f.path != "backend/backend.go" && !inside
+		asks := f.pkg == "backend" && matches(imported, "backend/engine/...")
+		return matches(imported, wired...) && f.path != "backend/backend.go" && !inside && !asks
 	})(t)
 }
 
