@@ -72,8 +72,8 @@ setup-build:
 
 NPM_STAMP := frontend/node_modules/.installed
 PAGE      := frontend/dist/index.html
-PAGE_SRC  := $(shell find frontend -path frontend/node_modules -prune -o -path frontend/dist -prune \
-               -o -path frontend/package.json.md5 -o -type f -print 2>/dev/null)
+PAGE_SRC  := $(shell find frontend/src frontend/public frontend/index.html frontend/vite.config.ts \
+               frontend/svelte.config.js frontend/tsconfig.json -type f 2>/dev/null)
 
 $(NPM_STAMP): frontend/package-lock.json | setup-build
 	cd frontend && npm ci --no-audit --no-fund --loglevel=error
