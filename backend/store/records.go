@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Set implements Records.
@@ -71,18 +73,24 @@ func (s *SQLite) List(ctx context.Context, prefix string, since int64, limit int
 	}
 	doing := fmt.Sprintf("list records %q", prefix)
 	from, to := keyRange(prefix)
+	if since > 0 {
+		rows, err := s.reads.listSince.QueryContext(ctx, since, from, to)
+		out, err := s.collect(doing, rows, err)
+		slices.SortFunc(out, func(a, b Record) int { return strings.Compare(a.Key, b.Key) })
+		if limit > 0 && len(out) > limit {
+			out = out[:limit]
+		}
+		return out, err
+	}
 	if limit <= 0 {
 		limit = -1 // SQLite's "no limit"
 	}
-	var (
-		rows *sql.Rows
-		err  error
-	)
-	if since > 0 {
-		rows, err = s.reads.listSince.QueryContext(ctx, since, from, to, limit)
-	} else {
-		rows, err = s.reads.listAll.QueryContext(ctx, from, to, limit)
-	}
+	rows, err := s.reads.listAll.QueryContext(ctx, from, to, limit)
+	return s.collect(doing, rows, err)
+}
+
+// collect reads the records of a query.
+func (s *SQLite) collect(doing string, rows *sql.Rows, err error) ([]Record, error) {
 	if err != nil {
 		return nil, s.classify(doing, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // indexName is the file of the text index.
@@ -127,7 +126,7 @@ func removeDocs(ctx context.Context, tx *sql.Tx, where string, args ...any) erro
 	return err
 }
 
-// Find returns documents that have all three-letter sequences of all terms, the
+// Find returns documents that have three-letter sequences of all terms, the
 // last indexed first, at most limit. They are candidates: the caller checks
 // them. Terms of less than three characters are not looked at; without longer
 // ones all documents are candidates. With before above 0, only those indexed
@@ -136,15 +135,32 @@ func (x *TextIndex) Find(ctx context.Context, terms []string, before int64, limi
 	if before <= 0 {
 		before = 1<<63 - 1
 	}
-	query := "SELECT id, key FROM docs WHERE id < ? ORDER BY id DESC LIMIT ?"
-	args := []any{before, limit}
-	if match := grams(terms); match != "" {
-		query = "SELECT docs.id, docs.key FROM grams JOIN docs ON docs.id = grams.rowid" +
-			" WHERE grams MATCH ? AND grams.rowid < ? ORDER BY grams.rowid DESC LIMIT ?"
-		args = []any{match, before, limit}
+	match := grams(terms)
+	if match == "" {
+		return x.query(ctx, "SELECT id, key FROM docs WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit)
 	}
+	return x.query(ctx, "SELECT docs.id, docs.key FROM grams JOIN docs ON docs.id = grams.rowid"+
+		" WHERE grams MATCH ? AND grams.rowid < ? ORDER BY grams.rowid DESC LIMIT ?", match, before, limit)
+}
+
+// FindUnder is Find among the documents whose key begins with prefix.
+func (x *TextIndex) FindUnder(ctx context.Context, prefix string, terms []string, limit int) ([]Found, error) {
+	from, to := prefix, prefix+"\U0010FFFF"
+	match := grams(terms)
+	if match == "" {
+		return x.query(ctx, "SELECT id, key FROM docs WHERE key >= ? AND key < ? ORDER BY id DESC LIMIT ?", from, to, limit)
+	}
+	// The range of row ids lets the index skip what is before and after.
+	return x.query(ctx, "SELECT docs.id, docs.key FROM grams JOIN docs ON docs.id = grams.rowid WHERE grams MATCH ?1"+
+		" AND grams.rowid >= (SELECT min(id) FROM docs WHERE key >= ?2 AND key < ?3)"+
+		" AND grams.rowid <= (SELECT max(id) FROM docs WHERE key >= ?2 AND key < ?3)"+
+		" AND docs.key >= ?2 AND docs.key < ?3 ORDER BY grams.rowid DESC LIMIT ?4", match, from, to, limit)
+}
+
+func (x *TextIndex) query(ctx context.Context, query string, args ...any) ([]Found, error) {
 	var found []Found
 	err := x.use(ctx, func(db *sql.DB) error {
+		found = nil
 		rows, err := db.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
@@ -164,23 +180,25 @@ func (x *TextIndex) Find(ctx context.Context, terms []string, before int64, limi
 
 // maxGrams is how many sequences are asked for: more narrow down little, and
 // each costs.
-const maxGrams = 12
+const maxGrams = 6
 
-// grams writes the terms as a query: a conjunction of sequences.
+// grams writes the terms as a query: a conjunction of sequences that cover the
+// terms without overlapping more than they must.
 func grams(terms []string) string {
 	var parts []string
 	for _, term := range terms {
 		runes := []rune(strings.ToValidUTF8(term, "\uFFFD"))
-		for i := 0; i+gramRunes <= len(runes) && len(parts) < maxGrams; i++ {
-			gram := string(runes[i : i+gramRunes])
+		for end := gramRunes; len(runes) >= gramRunes && len(parts) < maxGrams; end += gramRunes {
+			end = min(end, len(runes))
+			gram := string(runes[end-gramRunes : end])
 			parts = append(parts, `"`+strings.ReplaceAll(gram, `"`, `""`)+`"`)
+			if end == len(runes) {
+				break
+			}
 		}
 	}
 	return strings.Join(parts, " AND ")
 }
-
-// Searchable tells whether the index narrows a term down at all.
-func Searchable(term string) bool { return utf8.RuneCountInString(term) >= gramRunes }
 
 // Close closes the file; the index may be used again.
 func (x *TextIndex) Close() error {

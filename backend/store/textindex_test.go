@@ -78,6 +78,16 @@ func TestTextIndex(t *testing.T) {
 		t.Errorf("the next page: %q", got)
 	}
 
+	for prefix, want := range map[string][]string{"s.": {"s.1"}, "t.": {"t.1"}, "u%.": nil, "x": nil} {
+		found, err := x.FindUnder(t.Context(), prefix, []string{"quick"}, 10)
+		if err != nil || len(found) != len(want) || len(found) == 1 && found[0].Key != want[0] {
+			t.Errorf("find under %q: %+v, %v", prefix, found, err)
+		}
+	}
+	if found, err := x.FindUnder(t.Context(), "s.", []string{"qu"}, 1); err != nil || len(found) != 1 || found[0].Key != "s.2" {
+		t.Errorf("find any under s.: %+v, %v", found, err)
+	}
+
 	add(t, x, "a", 8, Doc{"s.1", "replaced"})
 	if got := find(t, x, 0, 10, "quick"); !slices.Equal(got, []string{"t.1"}) {
 		t.Errorf("after replacing: %q", got)
@@ -91,6 +101,25 @@ func TestTextIndex(t *testing.T) {
 	add(t, x, "another", 1, Doc{"n.1", "new source"})
 	if got := find(t, x, 0, 10); !slices.Equal(got, []string{"n.1"}) {
 		t.Errorf("of another source: %q", got)
+	}
+}
+
+func TestGrams(t *testing.T) {
+	for _, c := range []struct {
+		terms []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"ab", ""}, ""},
+		{[]string{"abc"}, `"abc"`},
+		{[]string{"abcd"}, `"abc" AND "bcd"`},
+		{[]string{"abcdef", "äöü"}, `"abc" AND "def" AND "äöü"`},
+		{[]string{`a"b`}, `"a""b"`},
+		{[]string{strings.Repeat("x", 100)}, strings.TrimSuffix(strings.Repeat(`"xxx" AND `, maxGrams), " AND ")},
+	} {
+		if got := grams(c.terms); got != c.want {
+			t.Errorf("%q: %s, want %s", c.terms, got, c.want)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ type Index interface {
 	Add(ctx context.Context, source string, rev int64, docs ...store.Doc) error
 	Remove(ctx context.Context, prefix string) error
 	Find(ctx context.Context, terms []string, before int64, limit int) ([]store.Found, error)
+	FindUnder(ctx context.Context, prefix string, terms []string, limit int) ([]store.Found, error)
 }
 
 const (
@@ -28,10 +29,13 @@ const (
 	identityKey = "store/id"
 	// docBytes is how much text of a turn is indexed.
 	docBytes = 64 << 10
-	// indexBatch is how many turns are indexed at a time, and indexAtCommit how
-	// many a commit catches up with.
-	indexBatch    = 64
+	// indexBatch and indexBatchBytes are how many turns are indexed at a time at
+	// most: few large batches make a better index than many small ones.
+	indexBatch      = 1000
+	indexBatchBytes = 2 << 20
+	// A commit catches up with indexAtCommit turns, a search with indexAtSearch.
 	indexAtCommit = 8
+	indexAtSearch = 64
 )
 
 // Reindex brings the index up to date with all turns that were committed, by
@@ -65,20 +69,25 @@ func (t *Transcript) catchUp(ctx context.Context, limit int) error {
 	if limit > 0 && len(records) > limit {
 		records = records[:limit]
 	}
-	for batch := range slices.Chunk(records, indexBatch) {
-		docs := make([]store.Doc, 0, len(batch))
-		for _, r := range batch {
-			text, err := t.turnText(ctx, store.ID(r.Value))
-			if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
-				continue // nothing to find in it
-			}
-			if err != nil {
+	var (
+		docs  []store.Doc
+		bytes int
+	)
+	for i, r := range records {
+		text, err := t.turnText(ctx, store.ID(r.Value))
+		// There is nothing to find in a turn that can't be read.
+		if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err == nil {
+			docs = append(docs, store.Doc{Key: strings.TrimPrefix(r.Key, commitPrefix), Text: text})
+			bytes += len(text)
+		}
+		if i == len(records)-1 || len(docs) >= indexBatch || bytes >= indexBatchBytes {
+			if err := t.index.Add(ctx, source, r.Rev, docs...); err != nil {
 				return err
 			}
-			docs = append(docs, store.Doc{Key: strings.TrimPrefix(r.Key, commitPrefix), Text: text})
-		}
-		if err := t.index.Add(ctx, source, batch[len(batch)-1].Rev, docs...); err != nil {
-			return err
+			docs, bytes = nil, 0
 		}
 	}
 	return nil

@@ -17,10 +17,11 @@ const (
 	// searchFor is how long a search looks for more: what it has by then is its
 	// answer.
 	searchFor = 150 * time.Millisecond
-	// candidatePage is how many candidates are taken from the index at a time.
-	candidatePage = 200
-	// minTurns are looked at even if that takes longer.
-	minTurns     = 50
+	// candidates is how many turns are taken from the index at first: if there
+	// are more, it is asked for each session, so that one session's turns don't
+	// hide the others. underOne is how many it is asked for then.
+	candidates   = 200
+	underOne     = 10
 	snippetRunes = 60 // at either side
 	maxTerms     = 8
 )
@@ -43,7 +44,7 @@ func (t *Transcript) Search(ctx context.Context, query string, limit int) ([]pro
 		return nil, err
 	}
 	s := search{
-		t: t, terms: terms[:min(len(terms), maxTerms)], limit: limit, until: time.Now().Add(searchFor),
+		t: t, terms: terms[:min(len(terms), maxTerms)], limit: limit, until: time.Now().Add(t.searchFor),
 		sessions: sessions, byID: map[string]*protocol.Session{}, hit: map[string]bool{}, hits: []protocol.SearchHit{},
 	}
 	for i := range sessions {
@@ -70,12 +71,9 @@ type search struct {
 	byID     map[string]*protocol.Session
 	hit      map[string]bool // sessions with a hit
 	hits     []protocol.SearchHit
-	turns    int // looked at
 }
 
-func (s *search) over() bool {
-	return len(s.hits) >= s.limit || s.turns >= minTurns && time.Now().After(s.until)
-}
+func (s *search) over() bool { return len(s.hits) >= s.limit || time.Now().After(s.until) }
 
 func (s *search) add(session *protocol.Session, item, snippet string) {
 	if len(s.hits) < s.limit {
@@ -113,27 +111,44 @@ func (s *search) openTurns(ctx context.Context) error {
 
 // indexed asks the index, and looks at the turns that it names.
 func (s *search) indexed(ctx context.Context) error {
-	if err := s.t.catchUp(ctx, indexBatch); err != nil {
+	if err := s.t.catchUp(ctx, indexAtSearch); err != nil {
 		return err
 	}
-	before := int64(0)
-	for !s.over() {
-		found, err := s.t.index.Find(ctx, s.terms, before, candidatePage)
+	s.until = time.Now().Add(s.t.searchFor)
+	found, err := s.t.index.Find(ctx, s.terms, 0, candidates)
+	if err != nil {
+		return err
+	}
+	if err := s.look(ctx, found); err != nil || len(found) < candidates {
+		return err
+	}
+	for i := range s.sessions {
+		session := &s.sessions[i]
+		if s.hit[session.ID] {
+			continue
+		}
+		if s.over() {
+			return nil
+		}
+		found, err := s.t.index.FindUnder(ctx, session.ID+".", s.terms, underOne)
 		if err != nil {
 			return err
 		}
-		for _, f := range found {
-			if s.over() {
-				return nil
-			}
-			if err := s.candidate(ctx, f.Key); err != nil {
-				return err
-			}
+		if err := s.look(ctx, found); err != nil {
+			return err
 		}
-		if len(found) < candidatePage {
+	}
+	return nil
+}
+
+func (s *search) look(ctx context.Context, found []store.Found) error {
+	for _, f := range found {
+		if s.over() {
 			return nil
 		}
-		before = found[len(found)-1].At
+		if err := s.candidate(ctx, f.Key); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -205,7 +220,6 @@ func (s *search) walk(ctx context.Context) error {
 // match adds a hit if all terms are in the items of a turn: at the item with
 // most of them.
 func (s *search) match(session *protocol.Session, items []protocol.Item) {
-	s.turns++
 	missing := map[string]bool{}
 	for _, term := range s.terms {
 		missing[term] = true

@@ -17,7 +17,13 @@ func indexed(t testing.TB) *Transcript {
 	s := openStore(t, dir)
 	x := store.NewTextIndex(dir)
 	t.Cleanup(func() { _ = x.Close() })
-	return New(s, WithIndex(x))
+	return patient(New(s, WithIndex(x)))
+}
+
+// patient lets searches take their time, however slow the machine is.
+func patient(tr *Transcript) *Transcript {
+	tr.searchFor = time.Minute
+	return tr
 }
 
 // session commits a conversation of (user, assistant) pairs and saves it.
@@ -44,7 +50,7 @@ func find(t testing.TB, tr *Transcript, query string) []protocol.SearchHit {
 }
 
 func TestSearch(t *testing.T) {
-	for name, tr := range map[string]*Transcript{"with an index": indexed(t), "without one": newTranscript(t)} {
+	for name, tr := range map[string]*Transcript{"with an index": indexed(t), "without one": patient(newTranscript(t))} {
 		a := session(t, tr, "a", "Fix the Build", time.Hour, "the tests fail with ENOSPC", "Freed some room.", "thanks", "You are welcome. Straße und Über.")
 		session(t, tr, "b", "Notes", 2*time.Hour, "修复编译器错误 please", "The compiler is fixed; the build\nis green.")
 		open := protocol.Session{ID: "c", Version: 1, Title: "Under way", Updated: epoch, Turn: &protocol.OpenTurn{ID: "c.1"}}
@@ -100,7 +106,7 @@ func TestSearchCatchesUp(t *testing.T) {
 	session(t, New(s), "a", "Title", 0, "find the walrus", "ok")
 	x := store.NewTextIndex(dir)
 	defer func() { _ = x.Close() }()
-	tr := New(s, WithIndex(x))
+	tr := patient(New(s, WithIndex(x)))
 	if got := find(t, tr, "walrus"); len(got) != 1 {
 		t.Errorf("a turn of before the index: %+v", got)
 	}
@@ -112,7 +118,7 @@ func TestSearchCatchesUp(t *testing.T) {
 	if err := x.Add(t.Context(), "another store", rev+1000, store.Doc{Key: "z.1", Text: "of another store"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := find(t, New(s, WithIndex(x)), "walrus"); len(got) != 1 {
+	if got := find(t, patient(New(s, WithIndex(x))), "walrus"); len(got) != 1 {
 		t.Errorf("after another store's: %+v", got)
 	}
 	if err := New(s).Reindex(t.Context()); err != nil {
@@ -135,6 +141,26 @@ func TestSnippet(t *testing.T) {
 	got := snippet(long+"İİİneedle"+long, []string{"needle"})
 	if !strings.Contains(got, "needle") || !strings.HasPrefix(got, "…") || !strings.HasSuffix(got, "…") || len([]rune(got)) > 2*snippetRunes+2 {
 		t.Errorf("snippet of a long text: %q", got)
+	}
+}
+
+// A session with many turns that match does not hide the others.
+func TestSearchOfCommonWords(t *testing.T) {
+	tr := indexed(t)
+	session(t, tr, "other", "", time.Hour, "a common word", "ok")
+	var said []string
+	for range candidates + 5 {
+		said = append(said, "common word", "ok")
+	}
+	session(t, tr, "long", "", 0, said...)
+	hits := find(t, tr, "common")
+	if len(hits) != 2 || hits[0].SessionID != "long" || hits[1].SessionID != "other" {
+		t.Errorf("%+v", hits)
+	}
+	// Out of time, it returns what it has.
+	tr.searchFor = 0
+	if hits := find(t, tr, "common"); len(hits) != 0 {
+		t.Errorf("without any time: %+v", hits)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"temporal-sandbox-agent/backend/protocol"
 	"temporal-sandbox-agent/backend/store"
@@ -69,23 +71,70 @@ func (t *Transcript) Session(ctx context.Context, id string) (protocol.Session, 
 	return decodeSession(r)
 }
 
-// Sessions returns all records, the last updated first.
+// Sessions returns all records, the last updated first. They are shared: do not
+// change what they point to.
 func (t *Transcript) Sessions(ctx context.Context) ([]protocol.Session, error) {
-	records, err := t.store.List(ctx, sessionPrefix, 0, 0)
+	sessions, err := t.sessions.refresh(ctx, t.store)
 	if err != nil {
 		return nil, fmt.Errorf("list the sessions: %w", err)
 	}
-	sessions := make([]protocol.Session, 0, len(records))
-	for _, r := range records {
-		s, err := decodeSession(r)
+	slices.SortFunc(sessions, func(a, b protocol.Session) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.ID, b.ID))
+	})
+	return sessions, nil
+}
+
+// sessionCache is what was read of the sessions: only records that are newer
+// are read again. Removed ones leave a mark, so they are seen, too.
+type sessionCache struct {
+	mu   sync.Mutex
+	rev  int64 // of the newest record read
+	gone int64 // of the newest mark read
+	byID map[string]protocol.Session
+	// ended are never shown again, whatever is written late.
+	ended map[string]bool
+}
+
+func (c *sessionCache) refresh(ctx context.Context, s store.Store) ([]protocol.Session, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID == nil {
+		c.byID, c.ended = map[string]protocol.Session{}, map[string]bool{}
+	}
+	written, err := s.List(ctx, sessionPrefix, c.rev, 0)
+	if err != nil {
+		return nil, err
+	}
+	// After the records: a removal in between is seen here.
+	removed, err := s.List(ctx, endedPrefix, c.gone, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range written {
+		session, err := decodeSession(r)
 		if err != nil {
 			return nil, err
 		}
-		sessions = append(sessions, s)
+		c.byID[session.ID] = session
 	}
-	slices.SortStableFunc(sessions, func(a, b protocol.Session) int {
-		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.ID, b.ID))
-	})
+	for _, r := range removed {
+		id := strings.TrimSuffix(strings.TrimPrefix(r.Key, endedPrefix), "/")
+		c.ended[id] = true
+	}
+	for _, r := range written {
+		c.rev = max(c.rev, r.Rev)
+	}
+	for _, r := range removed {
+		c.gone = max(c.gone, r.Rev)
+	}
+	sessions := make([]protocol.Session, 0, len(c.byID))
+	for id, session := range c.byID {
+		if c.ended[id] {
+			delete(c.byID, id)
+			continue
+		}
+		sessions = append(sessions, session)
+	}
 	return sessions, nil
 }
 

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"temporal-sandbox-agent/backend/protocol"
+	"temporal-sandbox-agent/backend/store"
 )
 
 func save(t testing.TB, tr *Transcript, s protocol.Session) bool {
@@ -82,6 +84,47 @@ func TestRemoveSession(t *testing.T) {
 	}
 }
 
+// What another process saves and removes is seen, and a record that is written
+// after the removal is not.
+func TestSessionsOfAnotherProcess(t *testing.T) {
+	dir := t.TempDir()
+	a, b := New(openStore(t, dir)), New(openStore(t, dir))
+	list := func(tr *Transcript) string {
+		t.Helper()
+		all, err := tr.Sessions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := ""
+		for _, s := range all {
+			out += s.ID + "=" + s.Title + " "
+		}
+		return out
+	}
+	for n, id := range []string{"x", "y", "z"} {
+		save(t, a, protocol.Session{ID: id, Version: 1, Title: "one", Updated: epoch.Add(-time.Duration(n) * time.Hour)})
+	}
+	if got := list(b); got != "x=one y=one z=one " {
+		t.Errorf("at first: %s", got)
+	}
+	save(t, a, protocol.Session{ID: "y", Version: 2, Title: "two", Updated: epoch.Add(time.Hour)})
+	if err := a.RemoveSession(t.Context(), "z"); err != nil {
+		t.Fatal(err)
+	}
+	value, err := json.Marshal(protocol.Session{ID: "z", Version: 9, Title: "late"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.store.Set(t.Context(), store.Record{Key: sessionKey("z"), Value: value}); err != nil {
+		t.Fatal(err)
+	}
+	for name, tr := range map[string]*Transcript{"a": a, "b": b, "a new one": New(b.store)} {
+		if got := list(tr); got != "y=two x=one " {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 func BenchmarkSessions300(b *testing.B) {
 	tr := newTranscript(b)
 	for n := range 300 {
@@ -92,10 +135,17 @@ func BenchmarkSessions300(b *testing.B) {
 		}
 		save(b, tr, s)
 	}
-	for b.Loop() {
-		if all, err := tr.Sessions(b.Context()); err != nil || len(all) != 300 {
-			b.Fatal(len(all), err)
-		}
+	for name, list := range map[string]func() *Transcript{
+		"first": func() *Transcript { return New(tr.store) },
+		"again": func() *Transcript { return tr },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if all, err := list().Sessions(b.Context()); err != nil || len(all) != 300 {
+					b.Fatal(len(all), err)
+				}
+			}
+		})
 	}
 }
 

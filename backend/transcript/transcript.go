@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"temporal-sandbox-agent/backend/protocol"
 	"temporal-sandbox-agent/backend/store"
@@ -40,8 +41,10 @@ type Transcript struct {
 	open    *lru[string, *openTurn]
 	images  *lru[store.ID, []byte]
 
+	sessions sessionCache
 	// saving makes reading and replacing a session's record one step.
-	saving sync.Mutex
+	saving    sync.Mutex
+	searchFor time.Duration
 	// indexing guards storeID and keeps two from indexing the same.
 	indexing sync.Mutex
 	storeID  string
@@ -61,6 +64,8 @@ func New(s store.Store, options ...Option) *Transcript {
 		chunks:  newLRU[store.ID, []protocol.Item](itemCacheBytes),
 		open:    newLRU[string, *openTurn](openCacheCount),
 		images:  newLRU[store.ID, []byte](imageCacheBytes),
+
+		searchFor: searchFor,
 	}
 	for _, o := range options {
 		o(t)
