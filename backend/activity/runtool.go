@@ -66,7 +66,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.RunToolInput) (pro
 		SessionID: in.Turn.SessionID, TurnID: in.Turn.TurnID, CallID: in.Call, Name: item.Tool.Name,
 		Input: item.Tool.Args, Output: outcome.Result.Output, Started: started, Ended: a.Now(), Err: err,
 	})
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && err != nil {
 		if closing(ctx) {
 			return "", ctx.Err() // the command goes on; the next start attaches
 		}
@@ -78,6 +78,9 @@ func (a *Activities) runTool(ctx context.Context, in protocol.RunToolInput) (pro
 		}
 		return "", err
 	}
+	// What was done is told even if the user stopped the turn meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeLimit)
+	defer cancel()
 	done := running
 	done.Status = outcome.Status
 	done.Result = outcome.Result
@@ -112,10 +115,13 @@ func (a *Activities) seen(ctx context.Context, turn protocol.TurnRef, log string
 	return bytes, nil
 }
 
+// writeLimit bounds the writing of what a stopped turn leaves.
+const writeLimit = 10 * time.Second
+
 // stopped ends the command of a call that the user stopped and writes what it
 // had put out.
 func (a *Activities) stopped(ctx context.Context, in protocol.RunToolInput, place *workplace.Place, item protocol.Item, running protocol.ToolItem) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeLimit)
 	defer cancel()
 	done := running
 	done.Status = protocol.ToolInterrupted
