@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"time"
 
 	"github.com/wailsapp/wails/v2"
 	"github.com/wailsapp/wails/v2/pkg/options"
@@ -52,6 +53,7 @@ func window(ctx context.Context, config backend.Config) error {
 	if err := useSoftwareBuffersOnNVIDIA(); err != nil {
 		return err
 	}
+	config.DemoPace = 12 * time.Millisecond // about as fast as a model writes
 	app := NewApp(func(ctx context.Context) (*backend.Backend, error) { return backend.New(ctx, config) })
 	app.quitWith(ctx)
 	err := wails.Run(&options.App{
