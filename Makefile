@@ -16,10 +16,6 @@ VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unknow
 # Where the system's Node.js is too old, build/setup.sh has put a newer one here.
 export PATH := $(CACHE)/node/bin:$(PATH)
 
-# One set of flags for every build, so that vet, the linters and the app share one compiled
-# Temporal server (minutes of work) instead of having one each.
-export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
-
 # Build tags, as Wails v2.15.0 has them:
 #   desktop,production  what `wails build` passes. Only `production` selects code: the window with
 #                       the embedded page and no developer tools. Without it (or `dev`, or
@@ -36,6 +32,8 @@ export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimp
 # Without a display GTK cannot start and Wails panics; main.go looks for one first.
 TAGS_APP := desktop,production,webkit2_41
 TAGS_DEV := dev,webkit2_41
+# No -trimpath: with it the app would have a compiled Temporal server of its own (minutes of
+# work) instead of the one of vet, linters and tests. For a release: make build GOFLAGS=-trimpath
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 
 # go list finds no packages in the page's dependencies: go.mod ignores these folders.
@@ -43,9 +41,9 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 PACKAGES = $$(go list ./... | grep -v '/build/windowtest')
 
 GO_TEST_FLAGS ?=
-# Untrimmed, so that a failure names files as they are. Two packages at a time: the race detector takes five times the memory, and the Temporal
+# Two packages at a time: the race detector takes five times the memory, and the Temporal
 # server alone compiles for minutes with it.
-GO_TEST := go test -trimpath=false -p 2 -timeout 20m $(GO_TEST_FLAGS)
+GO_TEST := go test -p 2 -timeout 20m $(GO_TEST_FLAGS)
 
 # What the tests are told: where the built programs are, and whether a test that can't run
 # (no display, no browser) may skip itself or must fail.

@@ -16,7 +16,8 @@ generate() {
   mkdir "$work/frontend"
   cp "$root/wails.json" "$work/"
   # A data folder of its own: generating must not touch, or need, anybody's sessions.
-  (cd "$work" && env TSA_DATA_DIR="$work/data" tsprefix="" tssuffix="" tsoutputtype=classes ./wailsbindings)
+  (cd "$work" && env TSA_DATA_DIR="$work/data" tsprefix="" tssuffix="" tsoutputtype=classes ./wailsbindings >log 2>&1) ||
+    { cat "$work/log" >&2; exit 1; }
   [ -d "$work/frontend/wailsjs/go" ] || {
     echo "bindings: the program wrote none; does main() still reach wails.Run when built with the tag \"bindings\"?" >&2
     exit 1

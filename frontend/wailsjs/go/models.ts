@@ -1,0 +1,1232 @@
+export namespace protocol {
+	
+	export class Ask {
+	    acts: boolean;
+	    risky: boolean;
+	    reason?: string;
+	    prefixes?: string[];
+	    title: string;
+	    detail?: string;
+	    dir?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Ask(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.acts = source["acts"];
+	        this.risky = source["risky"];
+	        this.reason = source["reason"];
+	        this.prefixes = source["prefixes"];
+	        this.title = source["title"];
+	        this.detail = source["detail"];
+	        this.dir = source["dir"];
+	    }
+	}
+	export class Approval {
+	    id: string;
+	    turn: string;
+	    item: string;
+	    tool: string;
+	    backend: string;
+	    ask: Ask;
+	    asked: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Approval(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.turn = source["turn"];
+	        this.item = source["item"];
+	        this.tool = source["tool"];
+	        this.backend = source["backend"];
+	        this.ask = this.convertValues(source["ask"], Ask);
+	        this.asked = source["asked"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class AssistantItem {
+	    text: string;
+	    partial?: boolean;
+	    raw?: any;
+	
+	    static createFrom(source: any = {}) {
+	        return new AssistantItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.text = source["text"];
+	        this.partial = source["partial"];
+	        this.raw = source["raw"];
+	    }
+	}
+	export class Attachment {
+	    name: string;
+	    mime: string;
+	    size: number;
+	    object: string;
+	    path?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Attachment(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.mime = source["mime"];
+	        this.size = source["size"];
+	        this.object = source["object"];
+	        this.path = source["path"];
+	    }
+	}
+	export class BackendInfo {
+	    name: string;
+	    label: string;
+	    blurb: string;
+	    available: boolean;
+	    reason?: string;
+	    remedy?: string;
+	    version?: string;
+	    confined: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new BackendInfo(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.label = source["label"];
+	        this.blurb = source["blurb"];
+	        this.available = source["available"];
+	        this.reason = source["reason"];
+	        this.remedy = source["remedy"];
+	        this.version = source["version"];
+	        this.confined = source["confined"];
+	    }
+	}
+	export class Usage {
+	    inputTokens: number;
+	    cachedTokens: number;
+	    outputTokens: number;
+	    reasoningTokens: number;
+	    costMicros: number;
+	    unpriced?: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new Usage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.inputTokens = source["inputTokens"];
+	        this.cachedTokens = source["cachedTokens"];
+	        this.outputTokens = source["outputTokens"];
+	        this.reasoningTokens = source["reasoningTokens"];
+	        this.costMicros = source["costMicros"];
+	        this.unpriced = source["unpriced"];
+	    }
+	}
+	export class Options {
+	    provider: string;
+	    model: string;
+	    effort: string;
+	    approve: string;
+	    allowPrefixes?: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new Options(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.provider = source["provider"];
+	        this.model = source["model"];
+	        this.effort = source["effort"];
+	        this.approve = source["approve"];
+	        this.allowPrefixes = source["allowPrefixes"];
+	    }
+	}
+	export class QueuedMessage {
+	    id: string;
+	    content: string;
+	    preview: string;
+	    attachments?: number;
+	    steer?: boolean;
+	    sent: string;
+	    retry?: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new QueuedMessage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.content = source["content"];
+	        this.preview = source["preview"];
+	        this.attachments = source["attachments"];
+	        this.steer = source["steer"];
+	        this.sent = source["sent"];
+	        this.retry = source["retry"];
+	    }
+	}
+	export class Retry {
+	    at: string;
+	    attempt: number;
+	    class: string;
+	    reason: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Retry(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.at = source["at"];
+	        this.attempt = source["attempt"];
+	        this.class = source["class"];
+	        this.reason = source["reason"];
+	    }
+	}
+	export class OpenTurn {
+	    id: string;
+	    index: number;
+	    step: number;
+	    started: string;
+	    doing: string;
+	    stopping: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new OpenTurn(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.index = source["index"];
+	        this.step = source["step"];
+	        this.started = source["started"];
+	        this.doing = source["doing"];
+	        this.stopping = source["stopping"];
+	    }
+	}
+	export class Session {
+	    id: string;
+	    version: number;
+	    title: string;
+	    titleAuto: boolean;
+	    backend: string;
+	    workspace: string;
+	    ownWorkspace: boolean;
+	    image?: string;
+	    sandbox?: string;
+	    confined: boolean;
+	    state: string;
+	    turn?: OpenTurn;
+	    retry?: Retry;
+	    approvals?: Approval[];
+	    queue?: QueuedMessage[];
+	    fault?: Fault;
+	    options: Options;
+	    parent?: string;
+	    head?: string;
+	    turns: number;
+	    serial: number;
+	    usage: Usage;
+	    contextTokens: number;
+	    created: string;
+	    updated: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Session(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.version = source["version"];
+	        this.title = source["title"];
+	        this.titleAuto = source["titleAuto"];
+	        this.backend = source["backend"];
+	        this.workspace = source["workspace"];
+	        this.ownWorkspace = source["ownWorkspace"];
+	        this.image = source["image"];
+	        this.sandbox = source["sandbox"];
+	        this.confined = source["confined"];
+	        this.state = source["state"];
+	        this.turn = this.convertValues(source["turn"], OpenTurn);
+	        this.retry = this.convertValues(source["retry"], Retry);
+	        this.approvals = this.convertValues(source["approvals"], Approval);
+	        this.queue = this.convertValues(source["queue"], QueuedMessage);
+	        this.fault = this.convertValues(source["fault"], Fault);
+	        this.options = this.convertValues(source["options"], Options);
+	        this.parent = source["parent"];
+	        this.head = source["head"];
+	        this.turns = source["turns"];
+	        this.serial = source["serial"];
+	        this.usage = this.convertValues(source["usage"], Usage);
+	        this.contextTokens = source["contextTokens"];
+	        this.created = source["created"];
+	        this.updated = source["updated"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Endpoint {
+	    name: string;
+	    url: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Endpoint(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.url = source["url"];
+	    }
+	}
+	export class Settings {
+	    provider: string;
+	    model: string;
+	    effort: string;
+	    endpoints: Endpoint[];
+	    backend: string;
+	    approve: string;
+	    theme: string;
+	    trace: string;
+	    firstRunDone: boolean;
+	    recentFolders: string[];
+	    prefs?: any;
+	
+	    static createFrom(source: any = {}) {
+	        return new Settings(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.provider = source["provider"];
+	        this.model = source["model"];
+	        this.effort = source["effort"];
+	        this.endpoints = this.convertValues(source["endpoints"], Endpoint);
+	        this.backend = source["backend"];
+	        this.approve = source["approve"];
+	        this.theme = source["theme"];
+	        this.trace = source["trace"];
+	        this.firstRunDone = source["firstRunDone"];
+	        this.recentFolders = source["recentFolders"];
+	        this.prefs = source["prefs"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Fault {
+	    class: string;
+	    happened: string;
+	    kept?: string;
+	    remedy?: string;
+	    detail?: string;
+	    retryAfter?: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new Fault(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.class = source["class"];
+	        this.happened = source["happened"];
+	        this.kept = source["kept"];
+	        this.remedy = source["remedy"];
+	        this.detail = source["detail"];
+	        this.retryAfter = source["retryAfter"];
+	    }
+	}
+	export class EngineStatus {
+	    state: string;
+	    role: string;
+	    text?: string;
+	    fault?: Fault;
+	    notices?: string[];
+	    since: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new EngineStatus(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.state = source["state"];
+	        this.role = source["role"];
+	        this.text = source["text"];
+	        this.fault = this.convertValues(source["fault"], Fault);
+	        this.notices = source["notices"];
+	        this.since = source["since"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Boot {
+	    version: string;
+	    platform: string;
+	    engine: EngineStatus;
+	    settings: Settings;
+	    sessions: Session[];
+	    defaultProvider: string;
+	    defaultModel: string;
+	    askTrace: boolean;
+	    dataDir: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Boot(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.version = source["version"];
+	        this.platform = source["platform"];
+	        this.engine = this.convertValues(source["engine"], EngineStatus);
+	        this.settings = this.convertValues(source["settings"], Settings);
+	        this.sessions = this.convertValues(source["sessions"], Session);
+	        this.defaultProvider = source["defaultProvider"];
+	        this.defaultModel = source["defaultModel"];
+	        this.askTrace = source["askTrace"];
+	        this.dataDir = source["dataDir"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Check {
+	    name: string;
+	    ok: boolean;
+	    needed: boolean;
+	    text: string;
+	    remedy?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Check(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.ok = source["ok"];
+	        this.needed = source["needed"];
+	        this.text = source["text"];
+	        this.remedy = source["remedy"];
+	    }
+	}
+	export class Upload {
+	    name: string;
+	    mime: string;
+	    base64: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Upload(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.mime = source["mime"];
+	        this.base64 = source["base64"];
+	    }
+	}
+	export class SendRequest {
+	    id: string;
+	    text: string;
+	    files?: Upload[];
+	    steer?: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new SendRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.text = source["text"];
+	        this.files = this.convertValues(source["files"], Upload);
+	        this.steer = source["steer"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class CreateRequest {
+	    id?: string;
+	    title?: string;
+	    backend?: string;
+	    workspace?: string;
+	    image?: string;
+	    options: Options;
+	    first?: SendRequest;
+	
+	    static createFrom(source: any = {}) {
+	        return new CreateRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.title = source["title"];
+	        this.backend = source["backend"];
+	        this.workspace = source["workspace"];
+	        this.image = source["image"];
+	        this.options = this.convertValues(source["options"], Options);
+	        this.first = this.convertValues(source["first"], SendRequest);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	
+	
+	export class FileChange {
+	    path: string;
+	    op: string;
+	    to?: string;
+	    added: number;
+	    removed: number;
+	    diff?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new FileChange(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.op = source["op"];
+	        this.to = source["to"];
+	        this.added = source["added"];
+	        this.removed = source["removed"];
+	        this.diff = source["diff"];
+	    }
+	}
+	export class FileContent {
+	    path: string;
+	    size: number;
+	    offset: number;
+	    bytes: number;
+	    text?: string;
+	    base64?: string;
+	    mime: string;
+	    kind: string;
+	    modified: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new FileContent(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.size = source["size"];
+	        this.offset = source["offset"];
+	        this.bytes = source["bytes"];
+	        this.text = source["text"];
+	        this.base64 = source["base64"];
+	        this.mime = source["mime"];
+	        this.kind = source["kind"];
+	        this.modified = source["modified"];
+	    }
+	}
+	export class FileEntry {
+	    name: string;
+	    path: string;
+	    rawPath?: string;
+	    kind: string;
+	    size: number;
+	    mode: number;
+	    modified: string;
+	    target?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new FileEntry(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.path = source["path"];
+	        this.rawPath = source["rawPath"];
+	        this.kind = source["kind"];
+	        this.size = source["size"];
+	        this.mode = source["mode"];
+	        this.modified = source["modified"];
+	        this.target = source["target"];
+	    }
+	}
+	export class FolderInfo {
+	    path: string;
+	    exists: boolean;
+	    entries: number;
+	    writable: boolean;
+	    git: boolean;
+	    refused?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new FolderInfo(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.exists = source["exists"];
+	        this.entries = source["entries"];
+	        this.writable = source["writable"];
+	        this.git = source["git"];
+	        this.refused = source["refused"];
+	    }
+	}
+	export class TurnEndItem {
+	    index: number;
+	    outcome: string;
+	    durationMs: number;
+	    steps: number;
+	    usage: Usage;
+	    provider: string;
+	    model: string;
+	    backend: string;
+	    snapshot?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new TurnEndItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.index = source["index"];
+	        this.outcome = source["outcome"];
+	        this.durationMs = source["durationMs"];
+	        this.steps = source["steps"];
+	        this.usage = this.convertValues(source["usage"], Usage);
+	        this.provider = source["provider"];
+	        this.model = source["model"];
+	        this.backend = source["backend"];
+	        this.snapshot = source["snapshot"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class SummaryItem {
+	    text: string;
+	    beforeTokens: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new SummaryItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.text = source["text"];
+	        this.beforeTokens = source["beforeTokens"];
+	    }
+	}
+	export class NoticeItem {
+	    code: string;
+	    text: string;
+	    detail?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new NoticeItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.code = source["code"];
+	        this.text = source["text"];
+	        this.detail = source["detail"];
+	    }
+	}
+	export class ToolResult {
+	    output: string;
+	    display?: string;
+	    exitCode?: number;
+	    durationMs: number;
+	    outputBytes: number;
+	    truncated?: boolean;
+	    timedOut?: boolean;
+	    process?: string;
+	    log?: string;
+	    changes?: FileChange[];
+	    image?: string;
+	    imageMime?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolResult(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.output = source["output"];
+	        this.display = source["display"];
+	        this.exitCode = source["exitCode"];
+	        this.durationMs = source["durationMs"];
+	        this.outputBytes = source["outputBytes"];
+	        this.truncated = source["truncated"];
+	        this.timedOut = source["timedOut"];
+	        this.process = source["process"];
+	        this.log = source["log"];
+	        this.changes = this.convertValues(source["changes"], FileChange);
+	        this.image = source["image"];
+	        this.imageMime = source["imageMime"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ToolItem {
+	    callId: string;
+	    name: string;
+	    args: string;
+	    ask: Ask;
+	    status: string;
+	    result: ToolResult;
+	    step?: number;
+	    raw?: any;
+	    started: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.callId = source["callId"];
+	        this.name = source["name"];
+	        this.args = source["args"];
+	        this.ask = this.convertValues(source["ask"], Ask);
+	        this.status = source["status"];
+	        this.result = this.convertValues(source["result"], ToolResult);
+	        this.step = source["step"];
+	        this.raw = source["raw"];
+	        this.started = source["started"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ReasoningItem {
+	    summary: string;
+	    provider?: string;
+	    raw?: any;
+	
+	    static createFrom(source: any = {}) {
+	        return new ReasoningItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.summary = source["summary"];
+	        this.provider = source["provider"];
+	        this.raw = source["raw"];
+	    }
+	}
+	export class UserItem {
+	    messageId: string;
+	    text: string;
+	    attachments?: Attachment[];
+	    steered?: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new UserItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.messageId = source["messageId"];
+	        this.text = source["text"];
+	        this.attachments = this.convertValues(source["attachments"], Attachment);
+	        this.steered = source["steered"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Item {
+	    id: string;
+	    turn: string;
+	    seq: number;
+	    kind: string;
+	    time: string;
+	    user?: UserItem;
+	    assistant?: AssistantItem;
+	    reasoning?: ReasoningItem;
+	    tool?: ToolItem;
+	    notice?: NoticeItem;
+	    fault?: Fault;
+	    summary?: SummaryItem;
+	    turnEnd?: TurnEndItem;
+	
+	    static createFrom(source: any = {}) {
+	        return new Item(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.turn = source["turn"];
+	        this.seq = source["seq"];
+	        this.kind = source["kind"];
+	        this.time = source["time"];
+	        this.user = this.convertValues(source["user"], UserItem);
+	        this.assistant = this.convertValues(source["assistant"], AssistantItem);
+	        this.reasoning = this.convertValues(source["reasoning"], ReasoningItem);
+	        this.tool = this.convertValues(source["tool"], ToolItem);
+	        this.notice = this.convertValues(source["notice"], NoticeItem);
+	        this.fault = this.convertValues(source["fault"], Fault);
+	        this.summary = this.convertValues(source["summary"], SummaryItem);
+	        this.turnEnd = this.convertValues(source["turnEnd"], TurnEndItem);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class KeyInfo {
+	    name: string;
+	    label: string;
+	    set: boolean;
+	    where: string;
+	    hint?: string;
+	    secret: boolean;
+	    value?: string;
+	    readOnly: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new KeyInfo(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.label = source["label"];
+	        this.set = source["set"];
+	        this.where = source["where"];
+	        this.hint = source["hint"];
+	        this.secret = source["secret"];
+	        this.value = source["value"];
+	        this.readOnly = source["readOnly"];
+	    }
+	}
+	export class LogPart {
+	    offset: number;
+	    bytes: number;
+	    text: string;
+	    size: number;
+	    ended: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new LogPart(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.offset = source["offset"];
+	        this.bytes = source["bytes"];
+	        this.text = source["text"];
+	        this.size = source["size"];
+	        this.ended = source["ended"];
+	    }
+	}
+	export class ModelInfo {
+	    id: string;
+	    label?: string;
+	    window?: number;
+	    efforts?: string[];
+	    images: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ModelInfo(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.label = source["label"];
+	        this.window = source["window"];
+	        this.efforts = source["efforts"];
+	        this.images = source["images"];
+	    }
+	}
+	
+	
+	
+	export class OptionsChange {
+	    provider?: string;
+	    model?: string;
+	    effort?: string;
+	    approve?: string;
+	    allowPrefixes?: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new OptionsChange(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.provider = source["provider"];
+	        this.model = source["model"];
+	        this.effort = source["effort"];
+	        this.approve = source["approve"];
+	        this.allowPrefixes = source["allowPrefixes"];
+	    }
+	}
+	export class Page {
+	    items: Item[];
+	    before?: string;
+	    session: Session;
+	
+	    static createFrom(source: any = {}) {
+	        return new Page(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.items = this.convertValues(source["items"], Item);
+	        this.before = source["before"];
+	        this.session = this.convertValues(source["session"], Session);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ProviderInfo {
+	    name: string;
+	    label: string;
+	    kind: string;
+	    baseUrl?: string;
+	    available: boolean;
+	    reason?: string;
+	    remedy?: string;
+	    local: boolean;
+	    default?: string;
+	    models?: ModelInfo[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ProviderInfo(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.label = source["label"];
+	        this.kind = source["kind"];
+	        this.baseUrl = source["baseUrl"];
+	        this.available = source["available"];
+	        this.reason = source["reason"];
+	        this.remedy = source["remedy"];
+	        this.local = source["local"];
+	        this.default = source["default"];
+	        this.models = this.convertValues(source["models"], ModelInfo);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	
+	export class Resolution {
+	    id: string;
+	    decision: string;
+	    note?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Resolution(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.decision = source["decision"];
+	        this.note = source["note"];
+	    }
+	}
+	
+	export class SearchHit {
+	    sessionId: string;
+	    title: string;
+	    item?: string;
+	    snippet?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new SearchHit(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.title = source["title"];
+	        this.item = source["item"];
+	        this.snippet = source["snippet"];
+	    }
+	}
+	
+	export class SendResult {
+	    id: string;
+	    duplicate: boolean;
+	    queued: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new SendResult(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.duplicate = source["duplicate"];
+	        this.queued = source["queued"];
+	    }
+	}
+	
+	
+	
+	export class TestResult {
+	    ok: boolean;
+	    text: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new TestResult(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.ok = source["ok"];
+	        this.text = source["text"];
+	    }
+	}
+	
+	
+	
+	
+	
+
+}
+
