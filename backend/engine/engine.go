@@ -99,12 +99,11 @@ type Engine struct {
 	log     *slog.Logger
 	logFile *os.File
 	notices []Notice
-	// opened is when this process got hold of the engine: what was started
-	// before was started by another one.
-	opened time.Time
-	gone   chan struct{}
+	gone    chan struct{}
 
-	// Of the owner only.
+	// Of the owner only. What was started before owned was started by a process
+	// that is gone.
+	owned  time.Time
 	lock   *ownership
 	server *server
 	db     *database
@@ -130,7 +129,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		opts: opts, paths: p, log: opts.Log, opened: opts.now(),
+		opts: opts, paths: p, log: opts.Log,
 		gone: make(chan struct{}), done: make(chan struct{}),
 	}
 	if e.log == nil {
@@ -269,8 +268,9 @@ func (e *Engine) Secret(purpose string) string {
 }
 
 // Close stops the workers and, for an owner, the server, and gives the data
-// folder back. The context bounds the wait for activities that are running; an
-// activity that was cut short is told by Reap at the next start.
+// folder back. An activity that was cut short is told by Reap at the next
+// start. When the context ends first, Close returns its error and what is left
+// goes on in the background.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	if e.closed {
@@ -278,15 +278,26 @@ func (e *Engine) Close(ctx context.Context) error {
 		return nil
 	}
 	e.closed = true
-	workers, ui := e.workers, e.ui
 	e.mu.Unlock()
 
+	ended := make(chan error, 1)
+	go func() { ended <- e.shutDown(context.WithoutCancel(ctx)) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("close the engine: %w", ctx.Err())
+	}
+}
+
+func (e *Engine) shutDown(ctx context.Context) error {
 	close(e.done)
 	var errs []error
-	if ui != nil {
-		errs = append(errs, ui.close())
+	// Nobody adds to these after closed was set.
+	if e.ui != nil {
+		errs = append(errs, e.ui.close())
 	}
-	for _, w := range workers {
+	for _, w := range e.workers {
 		w.Stop()
 	}
 	e.wg.Wait()

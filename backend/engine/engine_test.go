@@ -55,6 +55,9 @@ func TestSecondOpenAttaches(t *testing.T) {
 	if _, err := second.Reap(t.Context()); !errors.Is(err, ErrNotOwner) {
 		t.Errorf("reap by an attached process: %v", err)
 	}
+	if _, err := second.StartWorker(registerTestWork, WorkerOptions{TaskQueue: testQueue}); !errors.Is(err, ErrNotOwner) {
+		t.Errorf("worker of an attached process: %v", err)
+	}
 
 	if got := second.EventsAddress(); got != "" {
 		t.Errorf("events address before it is set: %q", got)
@@ -141,6 +144,23 @@ func TestCloseIsQuick(t *testing.T) {
 	}
 	if err := <-waiting; err == nil {
 		t.Error("the waiting client got a result")
+	}
+}
+
+func TestCloseHeedsItsContext(t *testing.T) {
+	dir := t.TempDir()
+	e, err := Open(t.Context(), Options{DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	// What is left goes on, and gives the folder back.
+	if next := testEngine(t, dir); next.Role() != RoleOwner {
+		t.Errorf("role %s", next.Role())
 	}
 }
 

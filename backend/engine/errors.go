@@ -15,7 +15,7 @@ import (
 var ErrClosed = errors.New("the engine is closed")
 
 // ErrNotOwner is returned by what only the process that runs the server may
-// do: reaping.
+// do.
 var ErrNotOwner = errors.New("another process owns the engine")
 
 // DiskFullError says that the disk that holds Dir has no space left. Nothing

@@ -190,29 +190,35 @@ func TestStaleRuntimeFileDoesNotConfuse(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := startChild(t, "lock", dir)
-		opened := make(chan error, 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
+		type opening struct {
+			role  Role
+			owned time.Time
+			err   error
+		}
+		opened := make(chan opening, 1)
 		go func() {
-			e, err := Open(ctx, Options{DataDir: dir})
-			if err == nil {
-				defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-				if e.Role() != RoleOwner {
-					err = errors.New("attached to what is gone")
-				}
+			e, err := Open(t.Context(), Options{DataDir: dir})
+			if err != nil {
+				opened <- opening{err: err}
+				return
 			}
-			opened <- err
+			opened <- opening{role: e.Role(), owned: e.owned, err: e.Close(t.Context())}
 		}()
 		select {
-		case err := <-opened:
-			t.Fatalf("did not wait: %v", err)
+		case o := <-opened:
+			t.Fatalf("did not wait: %+v", o)
 		case <-time.After(500 * time.Millisecond):
 		}
+		released := time.Now()
 		c.quit()
 		select {
-		case err := <-opened:
-			if err != nil {
-				t.Error(err)
+		case o := <-opened:
+			if o.err != nil || o.role != RoleOwner {
+				t.Errorf("%+v", o)
+			}
+			// What was started while it waited was not started by it.
+			if o.owned.Before(released) {
+				t.Error("counts the time that it waited as its own")
 			}
 		case <-time.After(10 * time.Second):
 			t.Error("still waiting")

@@ -8,6 +8,7 @@ import (
 
 // own starts the server. The lock is held.
 func (e *Engine) own(ctx context.Context, lock *ownership, id string) (err error) {
+	e.owned = e.opts.now()
 	// What an earlier owner announced is no longer true; a process that comes
 	// now must wait for us instead of asking there.
 	if err := removeRuntime(e.paths); err != nil {
@@ -46,7 +47,7 @@ func (e *Engine) own(ctx context.Context, lock *ownership, id string) (err error
 	}()
 	e.file = runtimeFile{
 		Format: runtimeFormat, ID: id, PID: os.Getpid(),
-		AppVersion: e.opts.AppVersion, Started: e.opened,
+		AppVersion: e.opts.AppVersion, Started: e.owned,
 		Frontend: address(e.server.ports.frontend), TokenFile: tokenName, Credentials: acc.frontClient,
 	}
 	tlsConfig, err := acc.frontClient.tlsConfig()
@@ -74,7 +75,7 @@ func (e *Engine) disown(ctx context.Context) error {
 	return errors.Join(
 		removeRuntime(e.paths),
 		e.server.stop(),
-		e.db.close(context.WithoutCancel(ctx)),
+		e.db.close(ctx),
 		e.lock.release(),
 	)
 }

@@ -27,8 +27,8 @@ import (
 // After a crash the server still believes that the dead worker is at work: on
 // activities until their heartbeat timeout, on workflow tasks until their
 // timeout. On one machine we know better. Whatever was started before this
-// process opened the engine was started by a process that is gone, because
-// only the owner of the data folder runs a worker.
+// process owned the engine was started by a process that is gone, because only
+// the owner of the data folder runs a worker.
 //
 // What was found about it (server 1.32.1):
 //
@@ -181,12 +181,12 @@ func (r *reaper) activity(ctx context.Context, state *persistencepb.WorkflowMuta
 	return err
 }
 
-// task hands a workflow task back that was started before this process opened
+// task hands a workflow task back that was started before this process owned
 // the engine. The server does not tell who started it.
 func (r *reaper) task(ctx context.Context, state *persistencepb.WorkflowMutableState) error {
 	info := state.GetExecutionInfo()
 	if info.GetWorkflowTaskStartedEventId() == common.EmptyEventID ||
-		!info.GetWorkflowTaskStartedTime().AsTime().Before(r.engine.opened) {
+		!info.GetWorkflowTaskStartedTime().AsTime().Before(r.engine.owned) {
 		return nil
 	}
 	tok, err := tasktoken.NewSerializer().Serialize(tasktoken.NewWorkflowTaskToken(

@@ -101,13 +101,17 @@ func StartWorker(c client.Client, register func(worker.Registry), opts WorkerOpt
 // may be called more than once.
 func (w *Worker) Stop() { w.stop.Do(w.worker.Stop) }
 
-// StartWorker starts a worker on this engine, which Close stops. Call Reap
-// first: a task that it would hand back can be taken by the worker otherwise.
+// StartWorker starts a worker on this engine, which Close stops. Only the owner
+// may: Reap takes what other processes have started for lost. Call Reap first,
+// so that the worker finds what was handed back.
 func (e *Engine) StartWorker(register func(worker.Registry), opts WorkerOptions) (*Worker, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed {
+	switch {
+	case e.closed:
 		return nil, ErrClosed
+	case e.role != RoleOwner:
+		return nil, ErrNotOwner
 	}
 	if opts.Version == "" {
 		opts.Version = e.opts.AppVersion
