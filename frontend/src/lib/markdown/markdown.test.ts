@@ -109,6 +109,9 @@ describe('rendering', () => {
 
   test('each block finds its own direction', () => {
     expect(html('שלום\n\nhello')).toBe('<p dir="auto">שלום</p><p dir="auto">hello</p>');
+    // Text in children with a direction of their own would not count.
+    expect(html('> שלום\n>\n> - a')).toBe('<blockquote dir="auto"><p>שלום</p><ul><li>a</li></ul></blockquote>');
+    expect(html('2. שלום\n\n   more')).toBe('<ol start="2" dir="auto"><li><p>שלום</p><p>more</p></li></ol>');
   });
 
   test('tasks and tables', () => {
@@ -169,6 +172,15 @@ describe('streaming', () => {
     const after = stream.update('one\n\ntwo **bold**', false);
     expect(after[0]).toBe(before[0]);
     expect(after[1]).not.toBe(before[1]);
+  });
+
+  test('a link whose address comes later is one in the end', () => {
+    const stream = new MarkdownStream();
+    const text = 'see [here][1]\n\nmore\n\nand more\n\n[1]: https://x.example';
+    stream.update(text.slice(0, 30), true);
+    stream.update(text, true);
+    const [first] = stream.update(text, false);
+    expect(first?.block).toEqual({ kind: 'html', html: '<p dir="auto">see <a href="https://x.example">here</a></p>' });
   });
 
   test('another text starts anew', () => {

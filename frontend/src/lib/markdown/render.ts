@@ -10,6 +10,21 @@ export type Block =
   | { kind: 'html'; html: string }
   | { kind: 'code'; code: string; lang: string; closed: boolean };
 
+// A list or quotation finds its direction from its text, but not from text in
+// parts that have their own: inside them paragraphs have none.
+let inside = 0;
+
+function within(render: () => string): string {
+  inside++;
+  try {
+    return render();
+  } finally {
+    inside--;
+  }
+}
+
+const auto = () => (inside > 0 ? '' : ' dir="auto"');
+
 const marked = new Marked({
   gfm: true,
   breaks: false,
@@ -19,19 +34,24 @@ const marked = new Marked({
       return `<a href="${escape(href)}">${escape(text || href)}</a>`;
     },
     heading({ tokens, depth }) {
-      return `<h${depth} dir="auto">${this.parser.parseInline(tokens)}</h${depth}>`;
+      return `<h${depth}${auto()}>${this.parser.parseInline(tokens)}</h${depth}>`;
     },
     paragraph({ tokens }) {
-      return `<p dir="auto">${this.parser.parseInline(tokens)}</p>`;
+      return `<p${auto()}>${this.parser.parseInline(tokens)}</p>`;
     },
     blockquote({ tokens }) {
-      return `<blockquote dir="auto">${this.parser.parse(tokens)}</blockquote>`;
+      return `<blockquote${auto()}>${within(() => this.parser.parse(tokens))}</blockquote>`;
+    },
+    list(token) {
+      const tag = token.ordered ? 'ol' : 'ul';
+      const start = token.ordered && token.start !== 1 ? ` start="${Number(token.start)}"` : '';
+      return `<${tag}${start}${auto()}>${within(() => token.items.map((item) => this.listitem(item)).join(''))}</${tag}>`;
     },
     listitem(item) {
       const mark = item.task ? `<span data-md="task">${item.checked ? '☑' : '☐'}</span> ` : '';
       // The lexer has put its own checkbox token first.
       const tokens = item.tokens.filter((t) => t.type !== 'checkbox');
-      return `<li dir="auto"${item.task ? ' data-md="task-item"' : ''}>${mark}${this.parser.parse(tokens)}</li>`;
+      return `<li${item.task ? ' data-md="task-item"' : ''}>${mark}${this.parser.parse(tokens)}</li>`;
     },
     checkbox() {
       return '';

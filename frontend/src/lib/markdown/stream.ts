@@ -10,6 +10,8 @@ export interface DrawnBlock {
 
 interface Part {
   raw: string;
+  /** It was the last one, and more could follow. */
+  open: boolean;
   drawn: DrawnBlock;
 }
 
@@ -37,7 +39,7 @@ export class MarkdownStream {
         space += token.raw;
         return;
       }
-      parts.push(this.#part(parts.length, space, token, open && i === tokens.length - 1));
+      parts.push(this.#part(parts.length, space, token, open, open && i === tokens.length - 1));
       space = '';
     });
     this.#parts = parts;
@@ -48,12 +50,15 @@ export class MarkdownStream {
 
   // The lexer gives the raw text of each token, together the whole text; the
   // settled end differs, but it is never among the kept parts.
-  #part(key: number, space: string, token: Token, open: boolean): Part {
+  #part(key: number, space: string, token: Token, streaming: boolean, open: boolean): Part {
     const raw = space + token.raw;
+    const known = this.#parts[key];
+    // While it streams, the same text is the same block. In the end all is
+    // rendered once more: what a link refers to may have come later.
+    if (streaming && known && known.raw === raw && known.open === open) return known;
     const block = renderBlock(token, open);
-    const known = this.#parts[key]?.drawn;
-    const drawn = known && sameBlock(known.block, block) ? known : { key, block };
-    return { raw, drawn };
+    const drawn = known && sameBlock(known.drawn.block, block) ? known.drawn : { key, block };
+    return { raw, open, drawn };
   }
 
   // How many parts nothing can change any more. The last two can: a list goes
