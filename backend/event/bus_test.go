@@ -163,7 +163,7 @@ func TestFilterAndEnd(t *testing.T) {
 		t.Errorf("filtered: %s", got)
 	}
 	cancel()
-	for range c { //nolint:revive // until it is closed
+	for range c { // until it is closed
 	}
 	bus.mu.Lock()
 	defer bus.mu.Unlock()
@@ -288,7 +288,7 @@ func BenchmarkPublishDelta(b *testing.B) {
 	defer cancel()
 	c := bus.Subscribe(ctx, Filter{})
 	go func() {
-		for range c { //nolint:revive // a watcher that keeps up
+		for range c { // a watcher that keeps up
 		}
 	}()
 	offset := 0

@@ -153,7 +153,7 @@ func TestRemoteFollows(t *testing.T) {
 		t.Errorf("from the second owner: %s", got)
 	}
 	cancel()
-	for range c { //nolint:revive // until it is closed
+	for range c { // until it is closed
 	}
 	o.kill()
 }

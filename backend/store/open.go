@@ -118,7 +118,7 @@ func (s *SQLite) openSound(ctx context.Context, alone bool) ([]Notice, error) {
 // openFile opens the connections. A fault, without Kept, tells that the file
 // is not usable by this version.
 func (s *SQLite) openFile(ctx context.Context) (*Notice, error) {
-	size, err := s.touch()
+	size, err := touch(s.Path())
 	if err != nil {
 		return nil, err
 	}
@@ -145,18 +145,23 @@ func (s *SQLite) openFile(ctx context.Context) (*Notice, error) {
 	return nil, err
 }
 
-// touch makes the file, so that it is closed to other users from the start
-// (SQLite gives its log the same mode), and returns its size.
-func (s *SQLite) touch() (int64, error) {
-	f, err := os.OpenFile(s.Path(), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+// touch makes sure that the file is there and closed to other users (SQLite
+// gives its log the same mode), and returns its size.
+//
+// A file that is there is not opened here: closing it would drop the locks that
+// another handle of this process holds on it, as POSIX has it.
+func touch(path string) (int64, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		return 0, f.Close()
+	}
+	if !errors.Is(err, fs.ErrExist) {
 		return 0, err
 	}
-	defer func() { _ = f.Close() }()
-	if err := f.Chmod(0o600); err != nil {
+	if err := os.Chmod(path, 0o600); err != nil {
 		return 0, err
 	}
-	info, err := f.Stat()
+	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
 	}
@@ -266,7 +271,7 @@ func (s *SQLite) suspectPath() string { return filepath.Join(s.dir, suspectName)
 func (s *SQLite) closeFile() error {
 	var err error
 	if s.readDB != nil {
-		err = s.readDB.Close()
+		err = errors.Join(s.reads.close(), s.readDB.Close())
 	}
 	// A readable database (a newer one) has its log folded in here.
 	return errors.Join(err, s.writeDB.Close())

@@ -9,5 +9,5 @@ func diskFull(dir string) bool {
 	if err := syscall.Statfs(dir, &fs); err != nil {
 		return false
 	}
-	return uint64(fs.Bavail)*uint64(fs.Bsize) < minRoom
+	return fs.Bavail*uint64(fs.Bsize) < minRoom
 }

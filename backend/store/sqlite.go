@@ -63,11 +63,21 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.listSince, sqlListSince},
 	} {
 		var err error
-		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
+		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil { //nolint:sqlclosecheck // close does
 			return err
 		}
 	}
 	return nil
+}
+
+func (r *readStatements) close() error {
+	var err error
+	for _, st := range []*sql.Stmt{r.get, r.has, r.lookup, r.listAll, r.listSince} {
+		if st != nil {
+			err = errors.Join(err, st.Close())
+		}
+	}
+	return err
 }
 
 // Sum returns the id of content.
@@ -165,7 +175,7 @@ func (s *SQLite) Close() error {
 	// Readers first: the last connection to close folds the log into the file,
 	// and only a writer can.
 	if s.readDB != nil {
-		err = errors.Join(err, s.readDB.Close())
+		err = errors.Join(err, s.reads.close(), s.readDB.Close())
 	}
 	if s.writeDB != nil {
 		err = errors.Join(err, s.writeDB.Close())

@@ -293,7 +293,7 @@ func noise(n int, seed byte) []byte {
 	out := make([]byte, 0, n+32)
 	block := []byte{seed}
 	for len(out) < n {
-		raw := ID(Sum(block)).rowID()
+		raw := Sum(block).rowID()
 		out = append(out, raw...)
 		block = raw
 	}
@@ -357,9 +357,6 @@ func TestUnwritableFolder(t *testing.T) {
 // TestKilledWriter kills a process that writes: what it was told to be durable
 // is there, and the file is sound.
 func TestKilledWriter(t *testing.T) {
-	if os.Getenv("STORE_WRITER") != "" {
-		t.Skip("for the parent only")
-	}
 	dir := t.TempDir()
 	for round := range 3 {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestWriterProcess$")

@@ -251,11 +251,7 @@ func (x *TextIndex) open(ctx context.Context) (*sql.DB, error) {
 	if x.db != nil {
 		return x.db, nil
 	}
-	f, err := os.OpenFile(x.path(), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Close(); err != nil {
+	if _, err := touch(x.path()); err != nil {
 		return nil, err
 	}
 	q := url.Values{"_txlock": {"immediate"}}

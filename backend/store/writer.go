@@ -53,7 +53,7 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 		into **sql.Stmt
 		text string
 	}{{&w.stmts.put, sqlPut}, {&w.stmts.set, sqlSet}, {&w.stmts.del, sqlDelete}} {
-		if *p.into, err = conn.PrepareContext(ctx, p.text); err != nil {
+		if *p.into, err = conn.PrepareContext(ctx, p.text); err != nil { //nolint:sqlclosecheck // close does
 			return nil, errors.Join(err, conn.Close())
 		}
 	}

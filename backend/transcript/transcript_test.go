@@ -150,7 +150,7 @@ func TestCommitCutOff(t *testing.T) {
 		big := strings.Repeat("x", 300<<10)
 		write(t, tr, turn, user(0, "go"), toolItem(1, protocol.ToolDone, big), toolItem(2, protocol.ToolDone, big), assistant(3, "done"))
 		failing.failAt.Store(failing.writes.Load() + cut)
-		head, err := tr.Commit(t.Context(), end(turn))
+		_, err := tr.Commit(t.Context(), end(turn))
 		if err == nil {
 			if cut < 6 {
 				t.Fatalf("a commit had %d writes only", cut-1)
@@ -161,7 +161,7 @@ func TestCommitCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		fresh := New(s)
-		head = commit(t, fresh, turn)
+		head := commit(t, fresh, turn)
 		if again := commit(t, New(s), turn); again != head {
 			t.Fatalf("cut at write %d: the id changed from %s to %s", cut, head, again)
 		}
