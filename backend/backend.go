@@ -285,6 +285,9 @@ func (b *Backend) tidy(ctx context.Context) {
 		return
 	case <-time.After(tidyAfter):
 	}
+	if err := b.Sessions.Transcript.Reindex(ctx); err != nil && ctx.Err() == nil {
+		b.log.Warn("the index of the search could not be brought up to date", "error", err)
+	}
 	done, err := b.Sessions.Reconcile(ctx)
 	if err != nil && ctx.Err() == nil {
 		b.log.Warn("the sessions could not all be looked at", "error", err)
@@ -327,7 +330,7 @@ func (b *Backend) WatchAll(ctx context.Context) <-chan []protocol.Event {
 }
 
 // Notices are what the user must be told about the start.
-func (b *Backend) Notices() []string { return b.notices }
+func (b *Backend) Notices() []string { return slices.Concat(b.notices, b.keys.Notices()) }
 
 // Close ends the product: the worker, the engine if this process owns it, what
 // waits to be sent, the store. Commands that run go on, and so do their turns

@@ -34,13 +34,13 @@ func TestMain(m *testing.M) {
 // product is the whole backend on a real engine, with a scripted model.
 type product struct {
 	*backend.Backend
-	t         *testing.T
+	t         testing.TB
 	model     *llmtest.Server
 	data      string
 	workspace string
 }
 
-func start(t *testing.T, sticky int) *product {
+func start(t testing.TB, sticky int) *product {
 	t.Helper()
 	model := llmtest.New(t)
 	t.Setenv("OPENAI_API_KEY", "not-a-key")

@@ -16,7 +16,7 @@ func (b *Backend) Status() protocol.EngineStatus {
 		return protocol.EngineStatus{State: string(engine.HostClosed), Since: time.Now()}
 	}
 	now := b.host.Status()
-	status := protocol.EngineStatus{State: string(now.State), Notices: b.notices, Since: now.Since}
+	status := protocol.EngineStatus{State: string(now.State), Notices: b.Notices(), Since: now.Since}
 	switch now.State {
 	case engine.HostRunning:
 		status.Role, status.Text = string(engine.RoleOwner), "Engine running"

@@ -122,7 +122,7 @@ func (a *Activities) answerItems(in protocol.CallModelInput, first int, place *w
 			item.Reasoning = &protocol.ReasoningItem{Summary: entry.Text, Provider: in.Provider, Raw: entry.Raw}
 		case llm.EntryCall:
 			item.Kind = protocol.KindTool
-			item.Tool = &protocol.ToolItem{CallID: entry.CallID, Name: entry.Name, Args: entry.Args, Raw: entry.Raw, Status: protocol.ToolPending}
+			item.Tool = &protocol.ToolItem{CallID: entry.CallID, Name: entry.Name, Args: entry.Args, Raw: entry.Raw, Step: in.Step, Status: protocol.ToolPending}
 			call := protocol.ToolCall{ID: item.CallID(), Item: item.ID, Tool: entry.Name}
 			ask, err := a.assess(entry, place)
 			if err != nil {

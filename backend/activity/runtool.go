@@ -63,7 +63,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.RunToolInput) (pro
 	})
 	show.stop()
 	a.Tracer.Tool(trace.ToolSpan{
-		SessionID: in.Turn.SessionID, TurnID: in.Turn.TurnID, CallID: in.Call, Name: item.Tool.Name,
+		SessionID: in.Turn.SessionID, TurnID: in.Turn.TurnID, CallID: in.Call, Step: item.Tool.Step, Name: item.Tool.Name,
 		Input: item.Tool.Args, Output: outcome.Result.Output, Started: started, Ended: a.Now(), Err: err,
 	})
 	if ctx.Err() != nil && err != nil {
