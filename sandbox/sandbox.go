@@ -74,7 +74,8 @@ type Sandbox interface {
 	// Root is the absolute path of the workspace, in the sandbox's own terms.
 	Root() string
 	// Exec runs a command to its end. It is not journalled: use it for what may
-	// run twice. Cancelling ctx kills the command's whole process tree.
+	// run twice. Cancelling ctx kills the command's whole process tree; the
+	// error is then the context's own, not an *Error.
 	Exec(ctx context.Context, cmd Cmd) (Result, error)
 	Files() FS
 	// Close lets go of the connection; the sandbox lives on.
@@ -120,15 +121,22 @@ type FS interface {
 	// Open reads a file from offset on; at most n bytes, all if n < 0.
 	Open(ctx context.Context, name string, offset, n int64) (io.ReadCloser, error)
 	// Write makes or replaces a file as a whole: readers see the old or the new
-	// content. Missing parents are made. perm 0 keeps the old mode, or 0644.
+	// content. Missing parents are made. perm 0 keeps the old mode, or 0644. A
+	// link at the end is followed.
 	Write(ctx context.Context, name string, content io.Reader, perm fs.FileMode) error
+	// Mkdir makes a folder and its missing parents; perm 0 is 0755. What is
+	// there already, of any kind, is KindExists.
 	Mkdir(ctx context.Context, name string, perm fs.FileMode) error
-	// Remove removes a file, link or empty folder; RemoveAll a tree.
+	// Remove removes a file, link or empty folder; RemoveAll a tree, and succeeds
+	// if there is none. Neither removes the root.
 	Remove(ctx context.Context, name string) error
 	RemoveAll(ctx context.Context, name string) error
-	// Rename replaces an existing file.
+	// Rename replaces an existing file. It makes no parents.
 	Rename(ctx context.Context, from, to string) error
+	// Chmod follows a link at the end.
 	Chmod(ctx context.Context, name string, perm fs.FileMode) error
+	// Symlink makes a link with this very target, which may lead anywhere: it is
+	// using the link that fails with KindEscape then.
 	Symlink(ctx context.Context, target, name string) error
 }
 
@@ -145,7 +153,7 @@ type Info struct {
 // Watcher is a sandbox that tells when files change.
 type Watcher interface {
 	// Watch calls changed with the folders (relative to the root) in which
-	// something changed, merged over a short while, until ctx ends. A nil list
-	// means that anything may have changed.
+	// something changed, merged over a short while, until ctx ends, which is no
+	// error. The root is ".". A nil list means that anything may have changed.
 	Watch(ctx context.Context, changed func(dirs []string)) error
 }

@@ -60,3 +60,16 @@ func kindOfText(text string) sandbox.Kind {
 	}
 	return sandbox.KindTransport
 }
+
+// remedyOf says what the user can do about what kept a command from starting.
+func remedyOf(kind sandbox.Kind) string {
+	switch kind {
+	case sandbox.KindUnavailable:
+		return "Use an image that has them (the package util-linux), or run the command without a terminal."
+	case sandbox.KindNoSpace:
+		return "Free some space in the sandbox and try again."
+	case sandbox.KindGone:
+		return "Put the workspace back, or go on in another one."
+	}
+	return ""
+}

@@ -143,7 +143,9 @@ func (h *execHost) Launch(ctx context.Context, l Launch) (bool, error) {
 		if kind == "system" {
 			kind = string(kindOfText(text))
 		}
-		return false, h.fail(sandbox.Kind(kind), op, errors.New(text))
+		return false, &sandbox.Error{
+			Kind: sandbox.Kind(kind), Backend: h.backend(), Op: op, Remedy: remedyOf(sandbox.Kind(kind)), Err: errors.New(text),
+		}
 	}
 	c, ok := parseClaim(rest + "\n")
 	if word != "claim" || !ok {

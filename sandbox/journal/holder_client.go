@@ -150,13 +150,10 @@ func (h *Holder) start(ctx context.Context) (*holderConn, error) {
 			program = "/proc/self/exe" // also when the file was replaced by an update
 		}
 	}
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
 	}
-	unix.CloseOnExec(pair[0])
-	unix.CloseOnExec(pair[1])
-	ours, theirs := os.NewFile(uintptr(pair[0]), "holder"), os.NewFile(uintptr(pair[1]), "holder")
 	defer ours.Close()
 	defer theirs.Close()
 	socket, err := net.FileConn(ours)
@@ -192,6 +189,21 @@ func (h *Holder) start(ctx context.Context) (*holderConn, error) {
 	}
 	go c.receive(decoder)
 	return c, nil
+}
+
+// socketPair returns two sockets that talk to each other.
+func socketPair() (ours, theirs *os.File, err error) {
+	// No process that is started meanwhile may get them: one that did would
+	// keep the holder from seeing that the app is gone.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	unix.CloseOnExec(pair[0])
+	unix.CloseOnExec(pair[1])
+	return os.NewFile(uintptr(pair[0]), "holder"), os.NewFile(uintptr(pair[1]), "holder"), nil
 }
 
 // greet waits for the holder to say that it is there.

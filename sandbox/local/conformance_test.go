@@ -3,7 +3,10 @@
 package local_test
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"temporal-sandbox-agent/sandbox"
@@ -35,4 +38,53 @@ func TestConformance(t *testing.T) {
 // The journal of all other backends: nothing but Exec and a POSIX shell.
 func TestConformanceOverExec(t *testing.T) {
 	sandboxtest.Run(t, sandboxtest.Factory{New: func(t *testing.T) sandbox.Provider { return newProvider(t, false) }})
+}
+
+// The shell wrapper is for any POSIX shell and small tools: here those of
+// Alpine, and bash where it is sh, as on Fedora and Arch.
+func TestConformanceOverOtherShells(t *testing.T) {
+	t.Run("busybox", func(t *testing.T) {
+		busybox, err := exec.LookPath("busybox")
+		if err != nil {
+			t.Skip("busybox is not installed")
+		}
+		list, err := exec.Command(busybox, "--list").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		overShell(t, busybox, strings.Fields(string(list)), false)
+	})
+	t.Run("bash", func(t *testing.T) {
+		bash, err := exec.LookPath("bash")
+		if err != nil {
+			t.Skip("bash is not installed")
+		}
+		overShell(t, bash, []string{"sh"}, true)
+	})
+}
+
+// overShell runs the journal's part with program under these names first in, or
+// for all of, PATH.
+func overShell(t *testing.T, program string, names []string, others bool) {
+	bin := t.TempDir()
+	for _, name := range names {
+		if err := os.Symlink(program, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := bin
+	if others {
+		path += ":" + os.Getenv("PATH")
+	}
+	_, err := os.Stat(filepath.Join(bin, "script"))
+	sandboxtest.RunJournal(t, sandboxtest.Factory{
+		NoTerminal: err != nil && !others,
+		New: func(t *testing.T) sandbox.Provider {
+			dir := t.TempDir()
+			return local.New(local.Config{
+				WorkspacesDir: dir + "/workspaces", StateDir: dir + "/state",
+				Environ: func() []string { return append(os.Environ(), "PATH="+path) },
+			})
+		},
+	})
 }

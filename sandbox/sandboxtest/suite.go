@@ -30,6 +30,9 @@ type Factory struct {
 	// Patience is how long anything may take that should be over at once; 0 is
 	// 30 seconds. It only decides when to give up.
 	Patience time.Duration
+	// NoTerminal says that commands can't have one there: asking for it must
+	// then be refused.
+	NoTerminal bool
 }
 
 // Canary is the value of the app's variables while the suite runs. No command
@@ -50,6 +53,23 @@ type suite struct {
 // Run runs the suite. All but the last part share one sandbox, each test in a
 // folder of its own.
 func Run(t *testing.T, f Factory) {
+	s := newSuite(t, f)
+	t.Run("exec", s.testExec)
+	t.Run("files", s.testFiles)
+	t.Run("journal", s.testJournal)
+	t.Run("terminal", s.testTerminal)
+	t.Run("lifecycle", s.testLifecycle)
+}
+
+// RunJournal runs the part of the suite that is about the journal.
+func RunJournal(t *testing.T, f Factory) {
+	s := newSuite(t, f)
+	t.Run("journal", s.testJournal)
+	t.Run("terminal", s.testTerminal)
+}
+
+func newSuite(t *testing.T, f Factory) *suite {
+	t.Helper()
 	if f.Patience == 0 {
 		f.Patience = 30 * time.Second
 	}
@@ -65,11 +85,7 @@ func Run(t *testing.T, f Factory) {
 	}
 	s.sb = s.create(t, "suite")
 	s.journal = f.Journal(s.sb)
-	t.Run("exec", s.testExec)
-	t.Run("files", s.testFiles)
-	t.Run("journal", s.testJournal)
-	t.Run("terminal", s.testTerminal)
-	t.Run("lifecycle", s.testLifecycle)
+	return s
 }
 
 // create makes a sandbox that is destroyed with the test.

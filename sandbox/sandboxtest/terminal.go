@@ -9,6 +9,11 @@ import (
 )
 
 func (s *suite) testTerminal(t *testing.T) {
+	if s.NoTerminal {
+		_, err := s.journal.Start(t.Context(), journal.Spec{CallID: callID(t, "tty"), Shell: "true", TTY: true})
+		wantKind(t, "a terminal where there is none", err, sandbox.KindUnavailable)
+		return
+	}
 	t.Run("echo, input and size", s.testTerminalUse)
 	t.Run("control characters", s.testTerminalControl)
 	t.Run("it outlives who started it", s.testTerminalFound)

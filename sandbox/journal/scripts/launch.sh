@@ -22,6 +22,10 @@ if [ ! -e "$_tsa_dir/pid" ]; then
 	[ -e "$_tsa_work" ] || { echo "fail not_found there is no folder $_tsa_work"; exit 0; }
 	[ -d "$_tsa_work" ] || { echo "fail invalid $_tsa_work is not a folder"; exit 0; }
 	cd -- "$_tsa_work" 2>/dev/null || { echo "fail denied can't go to $_tsa_work"; exit 0; }
+	if [ "$3" = 1 ] && ! { command -v script && command -v stty; } >/dev/null 2>&1; then
+		echo "fail unavailable a terminal needs the programs script and stty in the sandbox"
+		exit 0
+	fi
 	_tsa_mask=$(umask)
 	umask 077
 	_tsa_do mkdir -p "$_tsa_dir"
@@ -36,13 +40,10 @@ if [ ! -e "$_tsa_dir/pid" ]; then
 	umask "$_tsa_mask"
 	set -- sh "$_tsa_run" "$_tsa_dir" "$_tsa_id" "$_tsa_nonce" "$@"
 	command -v setsid >/dev/null 2>&1 && set -- setsid "$@"
-	# Without job control a shell has what it starts in the background ignore
-	# SIGINT and SIGQUIT, and so would the command: bash can do better.
-	if command -v bash >/dev/null 2>&1; then
-		bash -c 'set -m; "$@" </dev/null >/dev/null 2>&1 &' bash "$@"
-	else
-		"$@" </dev/null >/dev/null 2>&1 &
-	fi
+	# What a shell starts in the background ignores SIGINT and SIGQUIT, and so
+	# would the command. So it is started in the foreground, and the shell that
+	# would wait for it is ended.
+	sh -c '"$@" </dev/null >/dev/null 2>&1 | kill -9 "$$"' sh "$@" 2>/dev/null
 	_tsa_n=0
 	until [ -e "$_tsa_dir/pid" ] || [ -e "$_tsa_dir/fail.$_tsa_nonce" ] || [ "$_tsa_n" -ge 1000 ]; do
 		if [ "$_tsa_n" -lt 5 ]; then _tsa_nap 0.005; else _tsa_nap 0.02; fi

@@ -46,7 +46,7 @@ _tsa_nap() { sleep "$1" 2>/dev/null || sleep 1; }
 # descent, group or session, or carry the call's mark.
 _tsa_tree() {
 	{
-		grep -lF "TSA_CALL=:$1:" /proc/[0-9]*/environ
+		grep -lzxF "TSA_CALL=:$1:" /proc/[0-9]*/environ
 		echo =
 		cat /proc/[0-9]*/stat
 	} 2>/dev/null | awk -v known="$2" '

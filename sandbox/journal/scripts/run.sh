@@ -83,7 +83,7 @@ if [ ! -e "$_tsa_dir/killed" ]; then
 		_tsa_timer=$!
 	fi
 
-	# The command, in the foreground: see launch.sh for why.
+	# The command, in the foreground, as in launch.sh.
 	(
 		exec </dev/null >&6 2>&1 5<&- 6>&-
 		# This part's own number has no name in a POSIX shell.
