@@ -130,6 +130,7 @@ export function createEditor(parent: HTMLElement, options: EditorOptions): Edito
 
   return {
     update(text) {
+      // Compared as the editor keeps it: with one kind of line end.
       const change = replacement(view.state.doc.toString(), EditorState.create({ doc: text }).doc.toString());
       if (change) view.dispatch({ changes: change });
     },
