@@ -78,7 +78,7 @@ $(NPM_STAMP): frontend/package-lock.json | setup-build
 	@touch $@
 
 $(PAGE): $(NPM_STAMP) $(PAGE_SRC)
-	cd frontend && npm run --silent build
+	cd frontend && npm run --silent build -- --logLevel warn
 	@touch $@ frontend/dist/.gitkeep
 
 .PHONY: page
