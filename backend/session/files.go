@@ -165,6 +165,10 @@ func (s *Service) ReadFile(ctx context.Context, id, name, raw string, offset int
 
 // fill decides what kind of content it is and puts it in.
 func fill(content *protocol.FileContent, data []byte, kind string) {
+	if rest := afterCutRune(data, content.Offset); isText(rest, content.Offset+int64(len(data)) < content.Size) {
+		content.Offset += int64(len(data) - len(rest))
+		data = rest
+	}
 	content.Bytes = len(data)
 	if kind == "" {
 		kind = http.DetectContentType(data)
@@ -183,6 +187,15 @@ func fill(content *protocol.FileContent, data []byte, kind string) {
 	default:
 		content.Kind, content.Base64 = "binary", base64.StdEncoding.EncodeToString(data)
 	}
+}
+
+// afterCutRune leaves out the end of a rune that the window's beginning cut in
+// two: it belongs to the part before.
+func afterCutRune(data []byte, offset int64) []byte {
+	for cut := 0; offset > 0 && cut < utf8.UTFMax-1 && len(data) > 0 && !utf8.RuneStart(data[0]); cut++ {
+		data = data[1:]
+	}
+	return data
 }
 
 // isText tells whether data is UTF-8 without NUL, but for a rune cut at its end
