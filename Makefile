@@ -148,7 +148,7 @@ check-format: $(TOOLS)/gofumpt
 
 .PHONY: check-shell
 check-shell:
-	shellcheck build/setup.sh .ci/run
+	shellcheck build/*.sh build/linux/*.sh .ci/run
 
 .PHONY: check-go
 check-go: $(TOOLS)/golangci-lint
