@@ -19,7 +19,7 @@ const doctorLimit = 10 * time.Second
 func (b *Backend) Doctor(ctx context.Context) []protocol.Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
 	defer cancel()
-	checks := []protocol.Check{b.checkEngine(ctx), b.checkStore(ctx), checkShell(), checkWindow()}
+	checks := []protocol.Check{b.checkEngine(ctx), b.checkStore(ctx), checkShell(), checkWindow(ctx)}
 	for _, info := range b.Backends(ctx) {
 		check := protocol.Check{
 			Name: "backend " + info.Name, OK: info.Available, Needed: info.Name == "local", Text: info.Label, Remedy: info.Remedy,
@@ -79,7 +79,7 @@ func checkShell() protocol.Check {
 
 // checkWindow tells whether a window can be opened. That this program runs
 // means that its libraries are there; what may be missing is a display.
-func checkWindow() protocol.Check {
+func checkWindow(ctx context.Context) protocol.Check {
 	check := protocol.Check{Name: "window"}
 	if runtime.GOOS != "linux" {
 		check.OK, check.Text = true, "the system's own web view"
@@ -94,15 +94,15 @@ func checkWindow() protocol.Check {
 		check.Text = "there is no display"
 		check.Remedy = "Work without a window: see the command run."
 	}
-	if version := webKit(); version != "" {
+	if version := webKit(ctx); version != "" {
 		check.Text += ", WebKitGTK " + version
 	}
 	return check
 }
 
 // webKit is the version of WebKitGTK, empty if it can't be told.
-func webKit() string {
-	out, err := exec.Command("pkg-config", "--modversion", "webkit2gtk-4.1").Output()
+func webKit(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, "pkg-config", "--modversion", "webkit2gtk-4.1").Output()
 	if err != nil {
 		return ""
 	}

@@ -61,7 +61,7 @@ func (s *Service) Find(ctx context.Context, prefix string) (protocol.Session, er
 	}
 }
 
-// Transcript returns a part of the conversation: the newest if before is
+// Page returns a part of the conversation: the newest if before is
 // empty, else the part before that cursor.
 func (s *Service) Page(ctx context.Context, id, before string, limit int) (protocol.Page, error) {
 	record, err := s.Get(ctx, id)
