@@ -129,7 +129,7 @@ func (h *execHost) Launch(ctx context.Context, l Launch) (bool, error) {
 		Args: []string{
 			h.cfg.StateDir, l.ID, nonce, h.sb.Root(), dir, h.run, libScript + runScript, strconv.Itoa(len(l.Shell)),
 			strconv.FormatInt(max(h.cfg.OutputCap/512, 1), 10), timeoutText(l.Timeout),
-			tty, strconv.Itoa(int(rows)), strconv.Itoa(int(cols)),
+			tty, strconv.Itoa(int(rows)), strconv.Itoa(int(cols)), seconds(time.Duration(time.Now().UnixNano())),
 		},
 		Env: env, Stdin: strings.NewReader(l.Shell),
 	})

@@ -1,5 +1,5 @@
 # Starts an execution, detached, unless it is claimed: lays down its files,
-# starts run.sh and waits until the claim is there.
+# starts run.sh, and waits until that has claimed it.
 # Arguments: STATE ID NONCE ROOT DIR RUN TEXT LENGTH, and the rest of run.sh's;
 # TEXT is run.sh and RUN its name. Standard input: the command line, of LENGTH
 # bytes; if whoever sends it dies half-way, the rest of it must not be run.
@@ -42,18 +42,12 @@ if [ ! -e "$_tsa_dir/pid" ]; then
 	command -v setsid >/dev/null 2>&1 && set -- setsid "$@"
 	# What a shell starts in the background ignores SIGINT and SIGQUIT, and so
 	# would the command. So it is started in the foreground, and the shell that
-	# would wait for it is ended.
-	sh -c '"$@" </dev/null >/dev/null 2>&1 | kill -9 "$$"' sh "$@" 2>/dev/null
-	_tsa_n=0
-	until [ -e "$_tsa_dir/pid" ] || [ -e "$_tsa_dir/fail.$_tsa_nonce" ] || [ "$_tsa_n" -ge 1000 ]; do
-		if [ "$_tsa_n" -lt 5 ]; then _tsa_nap 0.005; else _tsa_nap 0.02; fi
-		_tsa_n=$((_tsa_n + 1))
-	done
-	if [ -e "$_tsa_dir/fail.$_tsa_nonce" ]; then
-		echo "fail system $(cat "$_tsa_dir/fail.$_tsa_nonce")"
-		rm -f "$_tsa_dir/fail.$_tsa_nonce"
+	# would wait for it is ended. It answers on 3, and closes that.
+	_tsa_said=$({ sh -c '"$@" </dev/null >/dev/null 2>&1 | kill -9 "$$"' sh "$@"; } 3>&1 2>/dev/null)
+	if [ "$_tsa_said" != claimed ]; then
+		echo "${_tsa_said:-fail transport the command could not be started}"
 		exit 0
 	fi
 fi
-printf 'claim '
-cat "$_tsa_dir/pid"
+read -r _tsa_line <"$_tsa_dir/pid"
+echo "claim $_tsa_line"

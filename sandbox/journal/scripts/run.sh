@@ -1,18 +1,27 @@
 # Runs one command to its end: claims it, starts it in a session of its own,
 # keeps its output, ends it when its time is up, and records how it ended. It is
 # started detached, in the command's folder and with its environment.
-# Arguments: DIR ID NONCE CAP TIMEOUT TTY ROWS COLS. CAP is how much output to
-# keep, in blocks of 512 bytes; TIMEOUT is in seconds, 0 for none.
-_tsa_dir=$1 _tsa_id=$2 _tsa_nonce=$3 _tsa_cap=$4 _tsa_timeout=$5 _tsa_tty=$6 _tsa_rows=$7 _tsa_cols=$8
+# Arguments: DIR ID NONCE CAP TIMEOUT TTY ROWS COLS NOW. CAP is how much output
+# to keep, in blocks of 512 bytes; TIMEOUT is in seconds, 0 for none; NOW is the
+# time. On 3 it answers "claimed", by whomever, or "fail system TEXT".
+_tsa_dir=$1 _tsa_id=$2 _tsa_nonce=$3 _tsa_cap=$4 _tsa_timeout=$5 _tsa_tty=$6 _tsa_rows=$7 _tsa_cols=$8 _tsa_now=$9
 
 # What ends others must not end this. A trap, unlike ignoring, does not reach
 # the command.
 trap : HUP INT QUIT TERM
 
+# _tsa_answer TEXT tells launch.sh, which may be gone.
+_tsa_answer() {
+	trap '' PIPE
+	echo "$1" >&3
+	exec 3>&-
+	trap - PIPE
+}
+
 # _tsa_fail TEXT gives up before the command has run.
 _tsa_fail() {
 	rm -f "$_tsa_dir/pid.$_tsa_nonce" "$_tsa_dir/cmd.$_tsa_nonce"
-	printf '%s\n' "$1" >"$_tsa_dir/fail.$_tsa_nonce"
+	_tsa_answer "fail system $1"
 	exit 1
 }
 
@@ -26,26 +35,27 @@ _tsa_start=0 _tsa_boot=-
 _tsa_stat $$
 { read -r _tsa_boot </proc/sys/kernel/random/boot_id; } 2>/dev/null
 _tsa_uptime
-_tsa_said=$({ echo "$_tsa_nonce $$ $_tsa_start $_tsa_boot $_tsa_up $(date +%s)" >"$_tsa_dir/pid.$_tsa_nonce"; } 2>&1) ||
+_tsa_said=$({ echo "$_tsa_nonce $$ $_tsa_start $_tsa_boot $_tsa_up $_tsa_now" >"$_tsa_dir/pid.$_tsa_nonce"; } 2>&1) ||
 	_tsa_fail "write: $_tsa_said"
 _tsa_said=$(ln "$_tsa_dir/pid.$_tsa_nonce" "$_tsa_dir/pid" 2>&1) || {
 	[ -e "$_tsa_dir/pid" ] || _tsa_fail "$_tsa_said"
 	rm -f "$_tsa_dir/pid.$_tsa_nonce" "$_tsa_dir/cmd.$_tsa_nonce"
-	exit 0 # somebody else runs it
+	_tsa_answer claimed # somebody else runs it
+	exit 0
 }
-rm -f "$_tsa_dir/pid.$_tsa_nonce"
 # The place of the record is kept from now on: the command may fill the disk.
 _tsa_said=$({
 	mv -f "$_tsa_dir/cmd.$_tsa_nonce" "$_tsa_dir/cmd" &&
 		printf '%63s\n' '' >"$_tsa_dir/exit.tmp" && : >"$_tsa_dir/out" &&
-		rm -f "$_tsa_dir/pipe" "$_tsa_dir/in" && mkfifo "$_tsa_dir/pipe" &&
-		{ [ "$_tsa_tty" = 0 ] || mkfifo "$_tsa_dir/in"; }
+		{ [ -p "$_tsa_dir/pipe" ] || mkfifo "$_tsa_dir/pipe"; } &&
+		{ [ "$_tsa_tty" = 0 ] || [ -p "$_tsa_dir/in" ] || mkfifo "$_tsa_dir/in"; }
 } 2>&1) || {
 	rm -f "$_tsa_dir/pid"
 	_tsa_fail "$_tsa_said"
 }
 # On disk before the command starts, so that no power failure can run it again.
-sync "$_tsa_dir/pid" "$_tsa_dir" 2>/dev/null || sync
+sync "$_tsa_dir/pid" "$_tsa_dir" "${_tsa_dir%/*}" 2>/dev/null || sync
+_tsa_answer claimed
 
 _tsa_code=137
 if [ ! -e "$_tsa_dir/killed" ]; then
