@@ -97,7 +97,7 @@ const checks = {
 
   async 'Tab never leaves a dialog'(open) {
     const page = await open('settings-models');
-    await page.getByRole('button', { name: 'Replace OpenAI' }).waitFor();
+    await page.getByRole('button', { name: 'Replace OpenAI key' }).waitFor();
     for (let i = 0; i < 40; i++) {
       await page.keyboard.press('Tab');
       const where = await page.evaluate(() => {
@@ -207,7 +207,7 @@ const checks = {
 
   async 'a key is set, and its value is nowhere in the page'(open) {
     const page = await open('settings-backends');
-    await page.getByRole('button', { name: 'Set E2B' }).click();
+    await page.getByRole('button', { name: 'Set E2B key' }).click();
     await page.keyboard.type('not-a-real-value');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => window.galleryScene.backend.callsOf('setKey').length > 0);
@@ -219,7 +219,7 @@ const checks = {
 
   async 'test buttons answer'(open) {
     const page = await open('settings-models');
-    await page.getByRole('button', { name: 'Test OpenAI' }).click();
+    await page.getByRole('button', { name: 'Test OpenAI key' }).click();
     await page.getByText('Answers in 0.4 s').waitFor({ timeout: 5000 });
     await page.getByRole('button', { name: 'Test vLLM on the server' }).click();
     await page.getByText('Nothing listens').waitFor({ timeout: 5000 });

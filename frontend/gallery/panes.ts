@@ -13,16 +13,16 @@ const later = <T>(value: T, ms = 120) => new Promise<T>((resolve) => setTimeout(
 const never = () => new Promise<never>(() => {});
 
 const backends: BackendInfo[] = [
-  { name: 'local', label: 'Local', blurb: 'A folder on this computer', available: true, confined: false },
-  { name: 'docker', label: 'Docker', blurb: 'A container on this computer', available: false, confined: true, reason: 'Docker isn’t running.', remedy: 'Start it, or set DOCKER_HOST.' },
+  { name: 'local', label: 'Local', blurb: 'A folder on this machine', available: true, confined: false },
+  { name: 'docker', label: 'Docker', blurb: 'A container on this machine', available: false, confined: true, reason: 'Docker isn’t running.', remedy: 'Start it, or set DOCKER_HOST.' },
   { name: 'e2b', label: 'E2B', blurb: 'A sandbox in the cloud', available: false, confined: true, reason: 'Needs E2B_API_KEY.', remedy: 'Add the key in the settings.' },
-  { name: 'daytona', label: 'Daytona', blurb: 'A sandbox in the cloud', available: false, confined: true, reason: 'Comes with a later version.' },
+  { name: 'daytona', label: 'Daytona', blurb: 'A sandbox in the cloud', available: false, confined: true, reason: 'Comes with the next version. ' },
 ];
 
 const openai: ProviderInfo = {
   name: 'openai', label: 'OpenAI', kind: 'openai', available: true, local: false, default: 'gpt-5.6-sol', baseUrl: 'https://api.openai.com/v1',
   models: [
-    { id: 'gpt-5.6-sol', window: 400_000, images: true, efforts: ['low', 'medium', 'high'] },
+    { id: 'gpt-5.6-sol', window: 400_000, images: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] },
     { id: 'gpt-5.6-mini', window: 400_000, images: true, efforts: ['low', 'medium', 'high'] },
     { id: 'gpt-5.4-codex-with-a-very-long-name-2026-02-11-preview', window: 272_000, images: false, efforts: ['low', 'high'] },
   ],
@@ -37,11 +37,13 @@ const demo: ProviderInfo = {
 const noKey: ProviderInfo = { ...openai, available: false, reason: 'No key is set.', remedy: 'Add one in the settings.' };
 
 const keys: KeyInfo[] = [
-  { name: 'OPENAI_API_KEY', label: 'OpenAI', set: true, where: 'keyring', hint: '…a1b2', secret: true, readOnly: false },
-  { name: 'OPENAI_BASE_URL', label: 'OpenAI base URL', set: false, where: '', secret: false, readOnly: false },
-  { name: 'COMPATIBLE_API_KEY', label: 'Compatible endpoints', set: true, where: 'environment', hint: '…9f3c', secret: true, readOnly: true },
-  { name: 'E2B_API_KEY', label: 'E2B', set: false, where: '', secret: true, readOnly: false },
-  { name: 'DAYTONA_API_KEY', label: 'Daytona', set: true, where: 'file', hint: '…77aa', secret: true, readOnly: false },
+  { name: 'OPENAI_API_KEY', label: 'OpenAI key', set: true, where: 'keyring', hint: '…a1b2', secret: true, readOnly: false },
+  { name: 'OPENAI_BASE_URL', label: 'OpenAI address', set: false, where: '', secret: false, readOnly: false },
+  { name: 'OPENAI_ORG_ID', label: 'OpenAI organization', set: true, where: 'environment', secret: false, value: 'org-example', readOnly: true },
+  { name: 'E2B_API_KEY', label: 'E2B key', set: false, where: '', secret: true, readOnly: false },
+  { name: 'E2B_DOMAIN', label: 'E2B domain', set: false, where: '', secret: false, readOnly: false },
+  { name: 'DAYTONA_API_KEY', label: 'Daytona key', set: true, where: 'file', hint: '…77aa', secret: true, readOnly: false },
+  { name: 'EXAMPLES_TEMPORAL_TRACE', label: 'Tracing', set: true, where: 'environment', secret: false, value: 'none', readOnly: true },
 ];
 
 const approval = (id: string, title: string, reason: string, prefixes: string[]): Approval => ({

@@ -12,15 +12,15 @@ export interface Place {
 
 /** The backends that there are, before the program has told more. */
 export const KNOWN: readonly Pick<BackendInfo, 'name' | 'label' | 'blurb'>[] = [
-  { name: 'local', label: 'Local', blurb: 'A folder on this computer' },
-  { name: 'docker', label: 'Docker', blurb: 'A container on this computer' },
+  { name: 'local', label: 'Local', blurb: 'A folder on this machine' },
+  { name: 'docker', label: 'Docker', blurb: 'A container on this machine' },
   { name: 'e2b', label: 'E2B', blurb: 'A sandbox in the cloud' },
   { name: 'daytona', label: 'Daytona', blurb: 'A sandbox in the cloud' },
 ];
 
-/** The environment variable of the key that a backend needs. */
-export function keyOf(backend: string): string | undefined {
-  return { e2b: 'E2B_API_KEY', daytona: 'DAYTONA_API_KEY' }[backend];
+/** Tells whether a key is what a backend lacks. */
+export function lacksKey(info: BackendInfo): boolean {
+  return /_API_KEY\b/.test(`${info.reason ?? ''} ${info.remedy ?? ''}`);
 }
 
 /**
@@ -34,7 +34,7 @@ export function problem(
   verdict: FolderVerdict | null,
 ): string {
   if (!info) return 'It is not known yet whether this backend can be used.';
-  if (!info.available) return info.reason ?? `${info.label} can’t be used now.`;
+  if (!info.available) return info.reason?.trim() || `${info.label} can’t be used now.`;
   if (place.backend !== 'local' || !existing) return '';
   if (!place.workspace) return 'Pick a folder first.';
   if (!verdict) return 'The folder is being checked.';

@@ -64,6 +64,6 @@ describe('effective', () => {
 
 describe('effortLabel', () => {
   it('names known and unknown efforts', () => {
-    expect([effortLabel(''), effortLabel('xhigh'), effortLabel('wild')]).toEqual(['Default', 'Extra high', 'Wild']);
+    expect([effortLabel(''), effortLabel('xhigh'), effortLabel('wild')]).toEqual(['Default', 'X-high', 'Wild']);
   });
 });

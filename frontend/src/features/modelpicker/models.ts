@@ -101,7 +101,7 @@ const EFFORT_WORDS: Record<string, string> = {
   low: 'Low',
   medium: 'Medium',
   high: 'High',
-  xhigh: 'Extra high',
+  xhigh: 'X-high',
 };
 
 export function effortLabel(effort: string): string {

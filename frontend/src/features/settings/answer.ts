@@ -1,5 +1,6 @@
 import { faultOf } from '$lib/backend/errors';
 import type { TestResult } from '$lib/backend/types';
+import { sentences } from '$lib/util/words';
 
 /** A test button answers within this time, in milliseconds. */
 export const ANSWER_MS = 5000;
@@ -17,7 +18,7 @@ export async function answer(test: () => Promise<TestResult>, limit = ANSWER_MS)
     return await Promise.race([test(), late]);
   } catch (err) {
     const fault = faultOf(err);
-    return { ok: false, text: [fault.happened, fault.remedy].filter(Boolean).join(' ') };
+    return { ok: false, text: sentences(fault.happened, fault.remedy) };
   } finally {
     clearTimeout(timer);
   }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { KeyInfo } from '$lib/backend/types';
 import { answer } from './answer';
-import { endpointProblem, isBackendKey, lockedText, urlProblem, whereText } from './keys';
+import { decidedBy, endpointProblem, isAddress, isBackendKey, lockedText, urlProblem, whereText } from './keys';
 
 const info = (more: Partial<KeyInfo>): KeyInfo => ({
   name: 'OPENAI_API_KEY', label: 'OpenAI', set: true, where: 'keyring', hint: '…a1b2', secret: true, readOnly: false, ...more,
@@ -20,6 +20,18 @@ test('says where a key is kept and who decides', () => {
 test('tells keys of backends from those of models', () => {
   expect(isBackendKey(info({ name: 'E2B_API_KEY' }))).toBe(true);
   expect(isBackendKey(info({}))).toBe(false);
+});
+
+test('only addresses are checked as such', () => {
+  expect(isAddress({ name: 'OPENAI_BASE_URL' })).toBe(true);
+  expect(isAddress({ name: 'OPENAI_ORG_ID' })).toBe(false);
+});
+
+test('says when the environment decides over a setting', () => {
+  const trace = info({ name: 'EXAMPLES_TEMPORAL_TRACE', secret: false, where: 'environment', value: 'none', readOnly: true });
+  expect(decidedBy([trace], 'EXAMPLES_TEMPORAL_TRACE')).toBe('EXAMPLES_TEMPORAL_TRACE decides: none.');
+  expect(decidedBy([{ ...trace, set: false }], 'EXAMPLES_TEMPORAL_TRACE')).toBe('');
+  expect(decidedBy([], 'EXAMPLES_TEMPORAL_TRACE')).toBe('');
 });
 
 test('an address must be whole, of the web, and without a password', () => {

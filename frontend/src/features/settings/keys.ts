@@ -24,6 +24,25 @@ export function lockedText(info: KeyInfo): string {
   return info.where === '.env' ? `Change ${info.name} in the .env file.` : `Change ${info.name} in the environment.`;
 }
 
+/** What to know before a value is given. */
+export function noteText(info: KeyInfo): string {
+  if (info.secret) return 'Kept in the system’s keyring, or in a file that only you can read where there is none.';
+  return isAddress(info) ? 'For a proxy or gateway that speaks the provider’s API.' : '';
+}
+
+export function isAddress(info: Pick<KeyInfo, 'name'>): boolean {
+  return info.name.endsWith('_URL');
+}
+
+/** A value of the environment that decides over the settings; '' when there is none. */
+export function decidedBy(keys: readonly KeyInfo[], name: string): string {
+  const info = keys.find((key) => key.name === name);
+  return info?.set ? `${name} decides: ${info.value ?? ''}.` : '';
+}
+
+/** Names that have a place of their own in the settings. */
+export const OWN_PLACE: readonly string[] = ['EXAMPLES_TEMPORAL_MODEL', 'EXAMPLES_TEMPORAL_TRACE'];
+
 const BACKEND_KEYS = /^(E2B|DAYTONA|DOCKER)_/;
 
 export function isBackendKey(info: KeyInfo): boolean {

@@ -28,7 +28,7 @@ export const FIELDS: readonly Field[] = [
   { id: 'default-model', section: 'models', label: 'Default model', also: 'provider llm gpt choose new sessions' },
   { id: 'effort', section: 'models', label: 'Reasoning effort', also: 'thinking low medium high' },
   { id: 'keys', section: 'models', label: 'Keys', also: 'api key token secret openai keyring password' },
-  { id: 'base-url', section: 'models', label: 'Base URL', also: 'proxy gateway address openai' },
+  { id: 'base-url', section: 'models', label: 'Address and account', also: 'base url proxy gateway openai organization project' },
   { id: 'endpoints', section: 'models', label: 'Compatible endpoints', also: 'chat completions server vllm custom add' },
   { id: 'local', section: 'models', label: 'Servers on this computer', also: 'local ollama lm studio llama.cpp vllm offline found' },
   { id: 'default-backend', section: 'backends', label: 'Default backend', also: 'sandbox new sessions where' },

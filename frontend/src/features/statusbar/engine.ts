@@ -7,6 +7,7 @@ export interface EngineWords {
   explain: string;
 }
 
+/** Words for what the program tells; it may be newer than this page. */
 export function engineWords(engine: EngineStatus | null): EngineWords {
   switch (engine?.state) {
     case undefined:
@@ -46,5 +47,8 @@ export function engineWords(engine: EngineStatus | null): EngineWords {
         tone: 'bad',
         explain: 'Conversations can be read. Nothing can be sent until the engine runs again.',
       };
+    default:
+      // A state that this page does not know yet, or an engine that was closed.
+      return { label: engine?.text || 'Engine closed', tone: 'bad', explain: '' };
   }
 }

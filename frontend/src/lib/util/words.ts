@@ -10,3 +10,12 @@ export function matches(wanted: readonly string[], ...texts: (string | undefined
   const text = texts.filter(Boolean).join('\n').toLocaleLowerCase();
   return wanted.every((word) => text.includes(word));
 }
+
+/** Puts statements one after the other, each with an end: "No key is set. Add one." */
+export function sentences(...parts: (string | undefined)[]): string {
+  return parts
+    .map((part) => part?.trim() ?? '')
+    .filter(Boolean)
+    .map((part) => (/[.!?…:]$/.test(part) ? part : `${part}.`))
+    .join(' ');
+}
