@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { ProviderInfo } from '$lib/backend/types';
-import { effective, effortLabel, findModel, modelGroups } from './models';
+import { effective, effortLabel, findModel, modelGroups, withModels } from './models';
 
 const providers: ProviderInfo[] = [
   {
@@ -39,6 +39,14 @@ describe('modelGroups', () => {
     expect(listed('ollama qwen')).toEqual(['ollama: qwen:8b']);
     expect(listed('70b')).toEqual(['ollama: llama:70b']);
     expect(listed('nothing')).toEqual([]);
+  });
+});
+
+describe('withModels', () => {
+  it('fills in what was asked for apart, and never replaces a provider’s own list', () => {
+    const asked = { demo: [{ id: 'demo-2', images: false }], ollama: [{ id: 'other', images: false }] };
+    const filled = withModels(providers, asked);
+    expect(filled.map((p) => p.models?.map((m) => m.id))).toEqual([['big'], ['demo-2'], ['qwen:8b', 'llama:70b']]);
   });
 });
 
