@@ -266,17 +266,19 @@ func TestWindow(t *testing.T) {
 	})
 
 	t.Run("works a turn that is typed", func(t *testing.T) {
-		composer := []string{"mousemove", strconv.Itoa(width/2 + 100), strconv.Itoa(height - 130), "click", "1"}
+		// There is no window manager here that would give the window the keys.
+		composer := []string{"windowfocus", "--sync", id, "mousemove", strconv.Itoa(width/2 + 100), strconv.Itoa(height - 103), "click", "1"}
 		if _, err := w.run("xdotool", composer...); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(time.Second)
 		if _, err := w.run("xdotool", "type", "--delay", "15", "create hello.txt with hi there"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.run("xdotool", "key", "Return"); err != nil {
 			t.Fatal(err)
 		}
+		w.screenshot("sent")
 		var session record
 		w.wait("the turn", func() bool {
 			records := w.sessions()
