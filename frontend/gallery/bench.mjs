@@ -9,8 +9,7 @@ await withGallery(async (open) => {
     const page = await open('long');
     const cdp = await page.context().newCDPSession(page);
     // Time of the thread, not of the wall: other work on the machine does not count.
-    await cdp.send('Performance.setTimeDomain', { timeDomain: 'threadTicks' }).catch(() => {});
-    await cdp.send('Performance.enable');
+    await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
     const metrics = async () => {
       const { metrics } = await cdp.send('Performance.getMetrics');
       return Object.fromEntries(metrics.map((m) => [m.name, m.value * 1000]));

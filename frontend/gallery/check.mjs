@@ -257,6 +257,7 @@ const checks = {
     await settle(page, 100);
     await page.keyboard.press('ArrowDown');
     for (let i = 0; i < 60; i++) await page.keyboard.press('ArrowDown');
+    await settle(page);
     const id = await page.evaluate(() => document.activeElement?.dataset.session);
     assert.ok(id, 'the focus was lost');
     await page.keyboard.press('F2');

@@ -11,6 +11,6 @@ export default defineConfig({
   resolve: { alias },
   server: { host: '127.0.0.1', port: 5199, fs: { allow: ['..'] } },
   preview: { host: '127.0.0.1' },
-  build: { outDir: '../.vite/gallery', emptyOutDir: true, target: 'safari16.4' },
+  build: { outDir: '../.vite/gallery', emptyOutDir: true, target: 'safari16.4', minify: process.env.GALLERY_PLAIN ? false : undefined },
   cacheDir: '../.vite/gallery-cache',
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { session } from '../../testing/fixtures';
 import type { Row } from '$lib/state/transcript/rows';
-import { chatItems, grewInFront } from './items';
+import { chatItems } from './items';
 
 const row = (key: string, kind: Row['kind'] = 'assistant', turn = 's.1'): Row => ({
   key,
@@ -28,12 +28,4 @@ test('a failure is shown once: by its item, or by the record when that was misse
   const failed = session('s', { state: 'failed', fault });
   expect(keys(chatItems([row('a'), row('f', 'fault'), row('e', 'turn_end')], [], [], failed))).toEqual(['a', 'f', 'e']);
   expect(keys(chatItems([row('f', 'fault', 's.1'), row('b', 'user', 's.2')], [], [], failed))).toEqual(['f', 'b', 'last-fault']);
-});
-
-test('only growth in front is growth in front', () => {
-  const list = (...k: string[]) => k.map((key) => row(key));
-  expect(grewInFront(list('b', 'c'), list('a', 'b', 'c'))).toBe(true);
-  expect(grewInFront(list('b', 'c'), list('b', 'c', 'd'))).toBe(false);
-  expect(grewInFront(list('b', 'c'), list('a', 'b', 'c', 'd'))).toBe(false);
-  expect(grewInFront([], list('a'))).toBe(false);
 });

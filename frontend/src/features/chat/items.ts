@@ -51,13 +51,3 @@ export function lastTurnFault(rows: readonly Row[]): string | null {
   }
   return null;
 }
-
-/** Tells whether items were put in front, with the end staying the same. */
-export function grewInFront(before: readonly ChatItem[], after: readonly ChatItem[]): boolean {
-  return (
-    before.length > 0 &&
-    after.length > before.length &&
-    before[0]?.key !== after[0]?.key &&
-    before.at(-1)?.key === after.at(-1)?.key
-  );
-}

@@ -76,3 +76,32 @@ function sameBlock(a: Block, b: Block): boolean {
   if (a.kind === 'html') return b.kind === 'html' && a.html === b.html;
   return b.kind === 'code' && a.code === b.code && a.lang === b.lang && a.closed === b.closed;
 }
+
+/**
+ * Finished texts that were rendered before. Rows of a long conversation come
+ * and go while it is scrolled; parsing each time would cost frames.
+ */
+export class MarkdownCache {
+  readonly #known = new Map<string, readonly DrawnBlock[]>();
+  readonly #size: number;
+
+  /** size: how many texts are kept. */
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** The blocks of a finished text, as objects that stay the same. */
+  blocks(text: string): readonly DrawnBlock[] {
+    const known = this.#known.get(text);
+    const blocks = known ?? new MarkdownStream().update(text, false);
+    this.keep(text, blocks);
+    return blocks;
+  }
+
+  /** Takes over what a stream has rendered. */
+  keep(text: string, blocks: readonly DrawnBlock[]): void {
+    this.#known.delete(text);
+    this.#known.set(text, blocks);
+    if (this.#known.size > this.#size) this.#known.delete(this.#known.keys().next().value as string);
+  }
+}

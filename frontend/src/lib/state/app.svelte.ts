@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
 import type { Boot, CreateRequest, EngineStatus, Fault, OptionsChange, Progress, Session, Settings } from '$lib/backend/types';
+import { MarkdownCache } from '$lib/markdown/stream';
 import { workspacePath } from '$lib/util/paths';
 import { uuid } from '$lib/util/uuid';
 import { Approvals } from './approvals.svelte';
@@ -38,6 +39,7 @@ export class App {
   readonly objects: Objects;
   readonly disclosure = new Disclosure();
   readonly clock = new Clock();
+  readonly markdown = new MarkdownCache(400);
 
   /** Null until the program has answered. */
   boot = $state.raw<Boot | null>(null);

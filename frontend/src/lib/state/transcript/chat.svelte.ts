@@ -1,4 +1,4 @@
-import type { CacheSnapshot } from 'virtua';
+import { newMemory, type ListMemory } from '$lib/virtual/memory';
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
 import type { AppEvent, Fault, Item, Session } from '$lib/backend/types';
@@ -23,14 +23,8 @@ const revealPages = 50;
 // How long to wait for more before reading again what was missed.
 const reloadDelay = 120;
 
-/** Where the reader was in a conversation; cache is what the list had measured. */
-export interface View {
-  cache: CacheSnapshot;
-  /** How many rows were measured. */
-  count: number;
-  offset: number;
-  follow: boolean;
-}
+// The height of a row, in px, before any was measured.
+const rowGuess = 90;
 
 /** The conversation that is shown. */
 export class Chat {
@@ -39,7 +33,7 @@ export class Chat {
   readonly #seen: (messages: string[]) => void;
   // Conversations shown before, newest last, so that going back is instant.
   readonly #cache = new Map<string, Transcript>();
-  readonly #views = new Map<string, View>();
+  readonly #memories = new Map<string, ListMemory>();
   #id = $state('');
   #transcript = $state.raw(emptyTranscript);
   #loading = $state(false);
@@ -168,15 +162,13 @@ export class Chat {
     this.#reveal = '';
   }
 
-  /** Where the reader left a conversation, if it was shown before. */
-  viewOf(id: string): View | undefined {
-    return this.#views.get(id);
-  }
-
-  keepView(id: string, view: View): void {
-    this.#views.delete(id);
-    this.#views.set(id, view);
-    if (this.#views.size > cacheSize) this.#views.delete(this.#views.keys().next().value as string);
+  /** What the list remembers of the shown conversation: heights, and where the reader was. */
+  get memory(): ListMemory {
+    const known = this.#memories.get(this.#id) ?? newMemory(rowGuess);
+    this.#memories.delete(this.#id);
+    this.#memories.set(this.#id, known);
+    if (this.#memories.size > cacheSize) this.#memories.delete(this.#memories.keys().next().value as string);
+    return known;
   }
 
   /** What the assistant said in a turn. */
