@@ -31,6 +31,7 @@ import (
 	"temporal-sandbox-agent/backend/workflow"
 	"temporal-sandbox-agent/backend/workplace"
 	"temporal-sandbox-agent/sandbox"
+	"temporal-sandbox-agent/sandbox/docker"
 	"temporal-sandbox-agent/sandbox/journal"
 	"temporal-sandbox-agent/sandbox/local"
 )
@@ -142,9 +143,9 @@ func (b *Backend) backends() []workplace.Backend {
 	b.closers = append(b.closers, func(context.Context) error { return provider.Close() })
 	b.check = provider.Check
 	b.announced = []announced{
-		{"docker", "Docker", "A container on this machine", later("Docker")},
-		{"e2b", "E2B", "A sandbox in the cloud", later("E2B")},
-		{"daytona", "Daytona", "A sandbox in the cloud", later("Daytona")},
+		{"docker", "Docker", "A container on this machine", docker.Probe},
+		{"e2b", "E2B", "A sandbox in the cloud", later()},
+		{"daytona", "Daytona", "A sandbox in the cloud", later()},
 	}
 	return []workplace.Backend{{
 		Provider: provider,
@@ -155,7 +156,7 @@ func (b *Backend) backends() []workplace.Backend {
 }
 
 // later is the probe of a backend that this version has nothing of.
-func later(string) func(context.Context) sandbox.Availability {
+func later() func(context.Context) sandbox.Availability {
 	return func(context.Context) sandbox.Availability { return sandbox.Availability{} }
 }
 
