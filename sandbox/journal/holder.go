@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 )
@@ -38,6 +39,7 @@ func HolderMain([]string) int {
 	syscall.CloseOnExec(3)
 	h := &holder{encoder: gob.NewEncoder(socket)}
 	h.send(reply{})
+	debug.FreeOSMemory() // what the program's start has used is not needed here
 	h.serve(context.Background(), gob.NewDecoder(socket))
 	h.running.Wait()
 	return 0

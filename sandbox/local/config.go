@@ -23,6 +23,8 @@ type Config struct {
 	// must call journal.HolderMain (see journal.HolderArg). Without it the
 	// portable shell wrapper is used.
 	Holder bool
+	// HolderProgram is another program that does; "" is this one.
+	HolderProgram string
 	// OutputCap is how many bytes of a command's output the journal keeps; 0 is
 	// journal.DefaultOutputCap.
 	OutputCap int64

@@ -238,3 +238,79 @@ func TestProgramThatIsNoHolder(t *testing.T) {
 		t.Errorf("Start in a holder: %v", err)
 	}
 }
+
+// A number in the journal that now is another process's does not make the
+// command run.
+func TestReusedNumberIsNotRunning(t *testing.T) {
+	bothJournals(t, func(t *testing.T, holder bool) {
+		dir := t.TempDir()
+		p := local.New(local.Config{WorkspacesDir: dir + "/ws", StateDir: dir + "/state", Holder: holder})
+		defer p.Close()
+		sb, err := p.Create(t.Context(), sandbox.Spec{Session: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := journal.Open(sb)
+		// This process's own claim, as it would be written.
+		c, err := j.Start(t.Context(), journal.Spec{CallID: "model", Shell: "cat /proc/sys/kernel/random/boot_id; cut -d' ' -f22 /proc/" + fmt.Sprint(os.Getpid()) + "/stat"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		data, _, err := c.ReadOutput(t.Context(), 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var boot string
+		var start int
+		if _, err := fmt.Sscan(string(data), &boot, &start); err != nil {
+			t.Fatalf("%q: %v", data, err)
+		}
+		for id, c := range map[string]struct {
+			start int
+			boot  string
+			want  journal.State
+		}{
+			"same":    {start, boot, journal.StateRunning},
+			"later":   {start + 1, boot, journal.StateBroken},
+			"earlier": {start - 1, boot, journal.StateBroken},
+			"reboot":  {start, "00000000-0000-0000-0000-000000000000", journal.StateBroken},
+		} {
+			at := filepath.Join(dir, "state", "exec", id)
+			if err := os.MkdirAll(at, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			line := fmt.Sprintf("N %d %d %s 1.0 1800000000.0\n", os.Getpid(), c.start, c.boot)
+			if err := os.WriteFile(filepath.Join(at, "pid"), []byte(line), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			found, err := j.Find(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if exit, _, err := found.Exit(t.Context()); err != nil || exit.State != c.want {
+				t.Errorf("%s: %+v, %v, want it %s", id, exit, err, c.want)
+			}
+		}
+	})
+}
+
+func TestWarm(t *testing.T) {
+	p := newProvider(t, true)
+	if err := p.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Warm(t.Context()); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	if err := newProvider(t, false).Warm(t.Context()); err != nil {
+		t.Errorf("without a holder: %v", err)
+	}
+	dir := t.TempDir()
+	bad := local.New(local.Config{WorkspacesDir: dir, StateDir: dir, Holder: true, HolderProgram: "/no/such/program"})
+	if err := bad.Warm(t.Context()); sandbox.KindOf(err) != sandbox.KindUnavailable {
+		t.Errorf("with a program that is not there: %v", err)
+	}
+}

@@ -15,6 +15,9 @@ type Provider struct{}
 // New returns a provider that makes nothing.
 func New(Config) *Provider { return &Provider{} }
 
+// Warm does nothing.
+func (p *Provider) Warm(context.Context) error { return nil }
+
 // Close does nothing.
 func (p *Provider) Close() error { return nil }
 

@@ -33,9 +33,23 @@ type Provider struct {
 func New(cfg Config) *Provider {
 	p := &Provider{cfg: cfg}
 	if cfg.Holder {
-		p.holder = journal.NewHolder(journal.HolderConfig{Environ: cfg.userEnv(), StateDir: cfg.StateDir})
+		p.holder = journal.NewHolder(journal.HolderConfig{
+			Program: cfg.HolderProgram, Environ: cfg.userEnv(), StateDir: cfg.StateDir,
+		})
 	}
 	return p
+}
+
+// Warm has the process ready that runs commands. It is started by the first
+// command otherwise, which then has to wait for it.
+func (p *Provider) Warm(ctx context.Context) error {
+	if p.holder == nil {
+		return nil
+	}
+	if err := p.holder.Warm(ctx); err != nil && ctx.Err() == nil {
+		return &sandbox.Error{Kind: sandbox.KindUnavailable, Backend: name, Op: "get ready to run commands", Err: err}
+	}
+	return ctx.Err()
 }
 
 // Close lets go of the process that runs commands. Those that run go on.
