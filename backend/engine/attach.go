@@ -31,7 +31,7 @@ func (e *Engine) attach(ctx context.Context, id string) error {
 		address: file.Frontend, namespace: e.opts.Namespace, tls: tlsConfig,
 		token: tok, identity: e.identity(id), log: e.log,
 	}
-	limited, cancel := context.WithTimeout(ctx, connectTime)
+	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	c, err := l.dial(limited)
 	if err != nil {

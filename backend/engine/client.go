@@ -23,8 +23,13 @@ const DefaultNamespace = "default"
 // milliseconds; a longer one is a fault.
 const WorkflowTaskTimeout = 3 * time.Second
 
-// connectTime is how long a process of this machine may take to answer.
-const connectTime = 2 * time.Second
+// How long a process of this machine may take: to accept a connection, which
+// the system does for it, and to answer the first call, which takes its turn on
+// a busy machine.
+const (
+	connectTime = 2 * time.Second
+	answerTime  = 10 * time.Second
+)
 
 // link is how to reach an engine's front end, for either role.
 type link struct {
@@ -58,7 +63,7 @@ func (l link) dial(ctx context.Context) (client.Client, error) {
 			// the same machine is still there.
 			GrpcCompression:       &client.GrpcCompressionNone{},
 			DisableKeepAliveCheck: true,
-			GetSystemInfoTimeout:  connectTime,
+			GetSystemInfoTimeout:  answerTime,
 		},
 	})
 	if err != nil {

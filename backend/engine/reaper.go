@@ -95,7 +95,7 @@ const reapLimit = 8
 // atWork are the ids of the running workflows that have a started activity or
 // workflow task, perhaps. It reads the server's tables, in which that is one
 // query: the server's API can only be asked about one workflow after another,
-// which takes most of a second for 300 idle ones.
+// which takes a second and more for 300 idle ones.
 func (d *database) atWork(ctx context.Context) ([]string, error) {
 	rows, err := d.db.QueryContext(ctx, `
 		SELECT e.workflow_id, e.data, e.data_encoding, EXISTS (
