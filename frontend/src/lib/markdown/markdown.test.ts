@@ -50,6 +50,24 @@ const hostile = [
   '<table background="https://evil.example/x.png"><tr><td background="https://evil.example/y.png">x</table>',
   '[ref]: javascript:alert(1)\n\n[x][ref]',
   '<javascript:alert(1)>',
+  // Without "<" the growing text is not sanitised but only escaped.
+  '[x](&#x6A;avascript:alert(1))',
+  '[x](javascript&colon;alert(1))',
+  '[x](https://ok.example/" onmouseover="alert(1))',
+  '[x](https://ok.example/%22onmouseover=alert(1))',
+  '[x](" onclick="alert(1))',
+  '[x](https://ok.example \'" onmouseover="alert(1)\')',
+  '![" onerror="alert(1)](x" onerror="alert(1))',
+  '![x](https://ok.example/"onload="alert(1))',
+  '# " onclick="alert(1)',
+  '`" onclick="alert(1)`',
+  '&lt;img src=x onerror=alert(1)&gt;',
+  '[&lt;img src=x onerror=alert(1)&gt;](https://ok.example)',
+  '| " onclick="x | b |\n|:--" onclick="x|--:|\n| 1 | 2 |',
+  '[x](\u0001javascript:alert(1))',
+  '[x](//evil.example/x)',
+  'www.ok.example" onclick="alert(1)',
+  '1" onclick="alert(1). x',
 ];
 
 const forbiddenTags =

@@ -31,7 +31,10 @@ const marked = new Marked({
   renderer: {
     // An image would tell its server that the text was read: show where it is.
     image({ href, text }) {
-      return `<a href="${escape(href)}">${escape(text || href)}</a>`;
+      return `<a${target(href)}>${escape(text || href)}</a>`;
+    },
+    link({ href, title, tokens }) {
+      return `<a${target(href)}${title ? ` title="${escape(title)}"` : ''}>${this.parser.parseInline(tokens)}</a>`;
     },
     heading({ tokens, depth }) {
       return `<h${depth}${auto()}>${this.parser.parseInline(tokens)}</h${depth}>`;
@@ -76,6 +79,13 @@ function escape(text: string): string {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
+// Where a link leads, as attributes: to the web, to a file, or nowhere.
+function target(href: string): string {
+  if (isWeb(href)) return ` href="${escape(href)}"`;
+  const file = fileOf(href);
+  return file === '' ? '' : ` href="#" data-file="${escape(file)}"`;
+}
+
 /** The language of a fence's info string: its first word. */
 function langOf(info: string | undefined): string {
   return /^[\w+#.-]*/.exec(info ?? '')?.[0].toLowerCase() ?? '';
@@ -103,6 +113,8 @@ function sanitiser(): typeof DOMPurify {
   purify.addHook('afterSanitizeAttributes', (node) => {
     if (node.nodeName !== 'A') return;
     const href = node.getAttribute('href');
+    // Links that the renderer made, and those of raw HTML.
+    if (href === '#' && node.hasAttribute('data-file')) return;
     node.removeAttribute('data-file');
     if (href === null || isWeb(href)) return;
     node.removeAttribute('href');
@@ -149,7 +161,11 @@ export function renderBlock(token: Token, open: boolean): Block {
     const code = token as Tokens.Code;
     return { kind: 'code', code: code.text, lang: langOf(code.lang), closed: !open || isClosed(code.raw) };
   }
-  return { kind: 'html', html: sanitise(marked.parser([token])) };
+  const html = marked.parser([token]);
+  // While it grows it is rendered with each piece. Without a "<" there is no
+  // HTML but the renderer's own, in which all text is escaped and all links are
+  // checked; finished text goes through the sanitiser in any case.
+  return { kind: 'html', html: open && !token.raw.includes('<') ? html : sanitise(html) };
 }
 
 /** Tells whether a fence was closed by a line like the one that opened it. */

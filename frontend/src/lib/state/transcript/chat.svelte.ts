@@ -1,10 +1,10 @@
 import { newMemory, type ListMemory } from '$lib/virtual/memory';
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
-import type { AppEvent, Fault, Item, Session } from '$lib/backend/types';
+import type { AppEvent, Approval, Fault, Item, Session } from '$lib/backend/types';
 import type { Events } from '../events';
 import type { SessionsStore } from '../sessions.svelte';
-import { buildRows, strayApprovals, turnText, type Row } from './rows';
+import { buildRows, patchRows, strayApprovals, turnText, type Row } from './rows';
 import {
   applyDelta,
   applyItem,
@@ -13,8 +13,11 @@ import {
   emptyTranscript,
   mergeNewest,
   prependPage,
+  type Entry,
   type Transcript,
 } from './transcript';
+
+const noApprovals: readonly Approval[] = [];
 
 export const pageSize = 80;
 const cacheSize = 12;
@@ -41,15 +44,20 @@ export class Chat {
   #fault = $state.raw<Fault | null>(null);
   #reveal = $state('');
   #announcement = $state('');
-  #before: Row[] = [];
+  // The rows as they were last, and what they were made of.
+  #built: { rows: readonly Row[]; of: readonly Entry[]; approvals: readonly Approval[] } = { rows: [], of: [], approvals: [] };
   #timer: ReturnType<typeof setTimeout> | undefined;
   // Grows with each session shown: answers for an earlier one are dropped.
   #generation = 0;
 
-  readonly #approvals = $derived.by(() => this.#sessions.get(this.#id)?.approvals ?? []);
-  readonly rows: readonly Row[] = $derived.by(
-    () => (this.#before = buildRows(this.#transcript.entries, this.#approvals, this.#before)),
-  );
+  readonly #approvals: readonly Approval[] = $derived.by(() => this.#sessions.get(this.#id)?.approvals ?? noApprovals);
+  readonly rows: readonly Row[] = $derived.by(() => {
+    const { entries } = this.#transcript;
+    const { rows, of, approvals } = this.#built;
+    const patched = approvals === this.#approvals ? patchRows(rows, of, entries) : null;
+    this.#built = { rows: patched ?? buildRows(entries, this.#approvals, rows), of: entries, approvals: this.#approvals };
+    return this.#built.rows;
+  });
   /** Questions whose call is not among the loaded rows. */
   readonly stray = $derived(strayApprovals(this.#transcript.entries, this.#approvals));
   readonly hasOlder = $derived(this.#transcript.before !== '');
@@ -186,7 +194,7 @@ export class Chat {
     this.#timer = undefined;
     this.#generation++;
     this.#id = id;
-    this.#before = [];
+    this.#built = { rows: [], of: [], approvals: [] };
     this.#transcript = this.#cache.get(id) ?? emptyTranscript;
     this.#fault = null;
     this.#loading = id !== '' && !this.#transcript.loaded;

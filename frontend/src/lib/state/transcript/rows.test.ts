@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Approval, Item, ToolItem } from '$lib/backend/types';
-import { buildRows, strayApprovals, turnText } from './rows';
+import { buildRows, patchRows, strayApprovals, turnText } from './rows';
 import { commandState, parseArgs, partialField, streamTitle, toolTitle } from './tools';
 import { applyDelta, applyItem, emptyTranscript, type Transcript } from './transcript';
 
@@ -59,6 +59,30 @@ describe('grouping', () => {
     const t = of(said(1, '  \n'), said(2, 'x'));
     const taken = applyDelta(t, { turn: 's.1', item: 's.1/000003', attempt: 2, channel: 'text', offset: 0, text: '' });
     expect(buildRows(taken.entries, [], []).map((r) => r.entry.seq)).toEqual([2]);
+  });
+});
+
+describe('patching', () => {
+  const piece = (offset: number, text: string) => ({ turn: 's.1', item: 's.1/000005', attempt: 1, channel: 'text', offset, text }) as const;
+
+  test('a text that grows changes its own row only, as building all would', () => {
+    const t = applyDelta(of(tool(1, { result: background }), poll(3), said(4, 'a')), piece(0, 'b'));
+    const before = buildRows(t.entries, [], []);
+    const next = applyDelta(t, piece(1, 'c'));
+    const rows = patchRows(before, t.entries, next.entries);
+    expect(rows).toEqual(buildRows(next.entries, [], before));
+    expect(rows?.slice(0, -1).every((row, i) => row === before[i])).toBe(true);
+    const written = applyItem(next, said(5, 'bc'));
+    expect(patchRows(rows ?? [], next.entries, written.entries)).toEqual(buildRows(written.entries, [], rows ?? []));
+  });
+
+  test('anything else is built', () => {
+    const t = applyDelta(of(tool(1, { status: 'running' }), said(4, 'a')), piece(0, 'b'));
+    const rows = buildRows(t.entries, [], []);
+    expect(patchRows(rows, t.entries, applyItem(t, tool(1)).entries)).toBeNull();
+    expect(patchRows(rows, t.entries, applyItem(t, said(6, 'x')).entries)).toBeNull();
+    const taken = applyDelta(t, { ...piece(0, ''), attempt: 2 });
+    expect(patchRows(rows, t.entries, taken.entries)).toBeNull();
   });
 });
 

@@ -104,6 +104,27 @@ export function buildRows(entries: readonly Entry[], approvals: readonly Approva
   return rows;
 }
 
+/**
+ * Rows after one entry changed its text: all others stay. Null when the change
+ * is more than that, and all rows must be built.
+ */
+export function patchRows(before: readonly Row[], old: readonly Entry[], entries: readonly Entry[]): Row[] | null {
+  if (old.length !== entries.length) return null;
+  let at = entries.length - 1;
+  while (at >= 0 && old[at] === entries[at]) at--;
+  const [was, now] = [old[at], entries[at]];
+  if (!was || !now || was.id !== now.id) return null;
+  for (let i = 0; i < at; i++) if (old[i] !== entries[i]) return null;
+  const row = plainRow(now);
+  // Only a plain row that was one before: no tools, whose place may change.
+  if (!row || row.kind === 'tool' || plain.get(was)?.kind !== row.kind) return null;
+  const place = before.findLastIndex((r) => r.key === row.key);
+  if (place < 0 || before[place]?.approval) return null;
+  const rows = before.slice();
+  rows[place] = row;
+  return rows;
+}
+
 /** Approvals whose call is not among the loaded entries: shown at the end. */
 export function strayApprovals(entries: readonly Entry[], approvals: readonly Approval[]): readonly Approval[] {
   if (approvals.length === 0) return approvals;
