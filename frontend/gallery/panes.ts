@@ -32,7 +32,7 @@ const ollama: ProviderInfo = {
   models: [{ id: 'qwen3-coder:30b', images: false }, { id: 'gpt-oss:20b', images: false, window: 131_072 }],
 };
 const demo: ProviderInfo = {
-  name: 'demo', label: 'Demo', kind: 'demo', available: true, local: false, default: 'demo', models: [{ id: 'demo', label: 'Scripted demo', images: false }],
+  name: 'demo', label: 'Demo', kind: 'demo', available: true, local: true, default: 'demo', models: [{ id: 'demo', label: 'Scripted demo', images: false }],
 };
 const noKey: ProviderInfo = { ...openai, available: false, reason: 'No key is set.', remedy: 'Add one in the settings.' };
 

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { FolderInfo } from '$lib/backend/types';
-import { folderVerdict, shortFolder } from './folder';
+import { folderLabel, folderVerdict, shortFolder } from './folder';
 
 function info(more: Partial<FolderInfo>): FolderInfo {
   return { path: '/data/p', exists: true, entries: 0, writable: true, git: false, ...more };
@@ -36,6 +36,15 @@ describe('folderVerdict', () => {
 
   it('does not claim to have counted past the limit', () => {
     expect(folderVerdict(info({ entries: 1000 })).text).toContain('1,000 items or more');
+  });
+});
+
+describe('folderLabel', () => {
+  it('names a folder of the user, not one that we made', () => {
+    expect(folderLabel({ workspace: '', ownWorkspace: false })).toBe('new folder');
+    expect(folderLabel({ workspace: '/data/workspaces/3f5c', ownWorkspace: true })).toBe('own folder');
+    expect(folderLabel({ workspace: '/srv/csv/', ownWorkspace: false })).toBe('csv');
+    expect(folderLabel({ workspace: '/', ownWorkspace: false })).toBe('/');
   });
 });
 

@@ -1,5 +1,5 @@
 // What picking a folder as a workspace would mean, in words.
-import type { FolderInfo } from '$lib/backend/types';
+import type { FolderInfo, Session } from '$lib/backend/types';
 
 /** FolderInfo counts no further than this. */
 const COUNT_LIMIT = 1000;
@@ -26,7 +26,7 @@ export const FRESH: FolderVerdict = {
 
 export function folderVerdict(info: FolderInfo): FolderVerdict {
   if (info.refused) {
-    return { tone: 'bad', text: info.refused, more: 'Pick another folder, for example one inside it.', usable: false };
+    return { tone: 'bad', text: info.refused, usable: false };
   }
   if (!info.exists) {
     return {
@@ -67,6 +67,13 @@ export function folderVerdict(info: FolderInfo): FolderVerdict {
 function itemCount(entries: number): string {
   if (entries >= COUNT_LIMIT) return `${COUNT_LIMIT.toLocaleString('en')} items or more`;
   return entries === 1 ? '1 item' : `${entries} items`;
+}
+
+/** A session's folder in a word or two: one that we made has a name that says nothing. */
+export function folderLabel(session: Pick<Session, 'workspace' | 'ownWorkspace'>): string {
+  if (!session.workspace) return 'new folder';
+  if (session.ownWorkspace) return 'own folder';
+  return session.workspace.split('/').filter(Boolean).pop() ?? '/';
 }
 
 /**
