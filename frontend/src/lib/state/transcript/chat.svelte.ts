@@ -25,6 +25,9 @@ const cacheSize = 12;
 const revealPages = 50;
 // How long to wait for more before reading again what was missed.
 const reloadDelay = 120;
+// A session that was just made is written a moment later: how often it is
+// looked for before it counts as gone.
+const newTries = 25;
 
 // The height of a row, in px, before any was measured.
 const rowGuess = 90;
@@ -49,6 +52,7 @@ export class Chat {
   #timer: ReturnType<typeof setTimeout> | undefined;
   // Grows with each session shown: answers for an earlier one are dropped.
   #generation = 0;
+  #tries = 0;
 
   readonly #approvals: readonly Approval[] = $derived.by(() => this.#sessions.get(this.#id)?.approvals ?? noApprovals);
   readonly rows: readonly Row[] = $derived.by(() => {
@@ -140,9 +144,12 @@ export class Chat {
       this.#seen(page.items.flatMap((item) => (item.kind === 'user' ? [item.user.messageId] : [])));
       this.#fault = null;
     } catch (err) {
-      if (generation === this.#generation) this.#fault = faultOf(err);
+      if (generation !== this.#generation) return;
+      const fault = faultOf(err);
+      if (fault.class === 'not_found' && !this.#transcript.loaded && this.#tries++ < newTries) return this.#reloadSoon();
+      this.#fault = fault;
     } finally {
-      if (generation === this.#generation) this.#loading = false;
+      if (generation === this.#generation) this.#loading = !this.#transcript.loaded && this.#timer !== undefined;
     }
   }
 
@@ -193,6 +200,7 @@ export class Chat {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#generation++;
+    this.#tries = 0;
     this.#id = id;
     this.#built = { rows: [], of: [], approvals: [] };
     this.#transcript = this.#cache.get(id) ?? emptyTranscript;

@@ -54,6 +54,28 @@ describe('opening', () => {
     expect(chat.loading).toBe(false);
   });
 
+  test('a session that was just made is looked for until it is written', async () => {
+    let written = false;
+    const { chat } = setUp((id) => (written ? Promise.resolve(page(id, [said('s.1', 1)])) : refuse({ class: 'not_found' })()));
+    await chat.open('s');
+    expect([chat.loading, chat.fault]).toEqual([true, null]);
+    await vi.advanceTimersByTimeAsync(500);
+    expect([chat.loading, chat.fault]).toEqual([true, null]);
+    written = true;
+    await vi.advanceTimersByTimeAsync(500);
+    expect(keys(chat)).toEqual(['s.1/000001']);
+    expect([chat.loading, chat.fault]).toEqual([false, null]);
+  });
+
+  test('a session that is not there is said to be gone in the end', async () => {
+    const { backend, chat } = setUp(refuse({ class: 'not_found', happened: 'There is no such session.' }));
+    await chat.open('s');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(chat.fault?.happened).toBe('There is no such session.');
+    expect(chat.loading).toBe(false);
+    expect(backend.callsOf('transcript').length).toBeLessThan(40);
+  });
+
   test('an answer for a session left meanwhile is dropped', async () => {
     const answers: Record<string, (p: Page) => void> = {};
     const { chat } = setUp((id) => new Promise((resolve) => (answers[id] = resolve)));
