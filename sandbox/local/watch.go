@@ -131,8 +131,8 @@ func (w *watch) run(ctx context.Context, changed func([]string)) error {
 			return nil
 		case event := <-events:
 			w.note(event)
-		case <-lost:
-			w.lost = true
+		case err := <-lost:
+			w.lost = w.lost || err != nil
 		case <-poll.C:
 			if _, err := os.Stat(w.root); errors.Is(err, fs.ErrNotExist) {
 				return gone("watch", w.root)
