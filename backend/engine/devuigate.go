@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -103,7 +104,7 @@ func (g *uiGate) open(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-var errNoTicket = fmt.Errorf("no such ticket")
+var errNoTicket = errors.New("no such ticket")
 
 func (g *uiGate) redeem(ticket string) (string, error) {
 	g.mu.Lock()

@@ -22,6 +22,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"temporal-sandbox-agent/backend/protocol"
 )
 
 // After a crash the server still believes that the dead worker is at work: on
@@ -46,16 +48,11 @@ import (
 //     crash they are gone, and the client's retry with the same update id
 //     makes a new one.
 
-// HostLost is the type of the application error that an activity ends with
-// when the process that ran it is gone. It is not retried by the server: the
-// workflow decides.
-const HostLost = "HostLost"
-
 const hostLostText = "the process that worked on this ended before it was done"
 
 // Reaped counts what Reap handed back.
 type Reaped struct {
-	// Activities ended with HostLost.
+	// Activities ended with protocol.HostLost.
 	Activities int
 	// Tasks are workflow tasks that were scheduled anew.
 	Tasks int
@@ -170,7 +167,7 @@ func (r *reaper) activity(ctx context.Context, state *persistencepb.WorkflowMuta
 	}
 	err := r.engine.client.CompleteActivityByID(ctx, r.engine.link.namespace,
 		state.GetExecutionInfo().GetWorkflowId(), state.GetExecutionState().GetRunId(), a.GetActivityId(), nil,
-		temporal.NewNonRetryableApplicationError(hostLostText, HostLost, nil))
+		temporal.NewNonRetryableApplicationError(hostLostText, protocol.HostLost, nil))
 	var gone *serviceerror.NotFound
 	if errors.As(err, &gone) {
 		return nil // it timed out meanwhile
@@ -205,7 +202,7 @@ func (r *reaper) task(ctx context.Context, state *persistencepb.WorkflowMutableS
 		Failure: &failurepb.Failure{
 			Message: hostLostText,
 			FailureInfo: &failurepb.Failure_ApplicationFailureInfo{
-				ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{Type: HostLost},
+				ApplicationFailureInfo: &failurepb.ApplicationFailureInfo{Type: protocol.HostLost},
 			},
 		},
 	})

@@ -8,6 +8,8 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+
+	"temporal-sandbox-agent/backend/protocol"
 )
 
 // recovery is how long it may take from Open until a workflow goes on that a
@@ -42,8 +44,8 @@ func TestActivityOfAKilledProcessEndsAsHostLost(t *testing.T) {
 	}
 	testWorker(t, e)
 	got := result(t, e.Client().GetWorkflow(t.Context(), run.GetID(), ""), 10*time.Second)
-	if took := time.Since(begin); got != HostLost || took > recovery {
-		t.Errorf("got %q after %s, want %s within %s", got, took, HostLost, recovery)
+	if took := time.Since(begin); got != protocol.HostLost || took > recovery {
+		t.Errorf("got %q after %s, want %s within %s", got, took, protocol.HostLost, recovery)
 	} else {
 		t.Logf("went on %s after the start", took)
 	}
@@ -120,7 +122,7 @@ func TestReapLeavesTheLivingAlone(t *testing.T) {
 	if err := e.Client().SignalWorkflow(t.Context(), run.GetID(), "", "stop", nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := result(t, run, 30*time.Second); got == HostLost {
+	if got := result(t, run, 30*time.Second); got == protocol.HostLost {
 		t.Error("the activity was reaped")
 	}
 }
@@ -153,7 +155,7 @@ func TestReapBesideAWorker(t *testing.T) {
 		t.Fatalf("reaped %+v, %v", reaped, err)
 	}
 	for _, run := range runs {
-		if got := result(t, e.Client().GetWorkflow(t.Context(), run.GetID(), ""), 10*time.Second); got != HostLost {
+		if got := result(t, e.Client().GetWorkflow(t.Context(), run.GetID(), ""), 10*time.Second); got != protocol.HostLost {
 			t.Errorf("%s: got %q", run.GetID(), got)
 		}
 	}
