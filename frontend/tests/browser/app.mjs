@@ -143,8 +143,7 @@ export class App {
   }
 
   async newSession() {
-    // The dialog of Ctrl N: the button in the sidebar makes a session without asking.
-    await this.page.keyboard.press('Control+n');
+    await this.page.getByRole('button', { name: /^New session/ }).first().click();
     const dialog = this.page.getByRole('dialog', { name: 'New session' });
     await dialog.getByRole('button', { name: /^Create session/ }).click();
     await dialog.waitFor({ state: 'hidden', timeout: patience });
