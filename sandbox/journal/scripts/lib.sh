@@ -12,6 +12,13 @@ _tsa_stat() {
 	_tsa_state=$1 _tsa_parent=$2 _tsa_group=$3 _tsa_session=$4 _tsa_start=${20}
 }
 
+# _tsa_first FILE reads the first line of a file into _tsa_text, which is empty
+# if there is none.
+_tsa_first() {
+	_tsa_text=
+	{ IFS= read -r _tsa_text <"$1"; } 2>/dev/null
+}
+
 # _tsa_alive PID START: the process with this number and start runs. A start of
 # 0 is not compared.
 _tsa_alive() {
@@ -90,6 +97,8 @@ _tsa_kill() {
 		# At once, and where there is no /proc all that can be done.
 		[ "$_tsa_round" != 0 ] || [ -z "$_tsa_known" ] || kill -KILL "-$2" 2>/dev/null || kill -KILL "$2" 2>/dev/null
 		[ -n "$_tsa_left" ] || return 0
+		# None may outlive its child and tell of its death.
+		kill -STOP $_tsa_left 2>/dev/null
 		kill -KILL $_tsa_left 2>/dev/null
 		_tsa_known="$_tsa_known $_tsa_left"
 		_tsa_round=$((_tsa_round + 1))

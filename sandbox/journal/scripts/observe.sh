@@ -10,8 +10,8 @@ while :; do
 	# recorded has all its output.
 	_tsa_lives=0
 	_tsa_running "$_tsa_dir" && _tsa_lives=1
-	_tsa_exit=
-	[ ! -e "$_tsa_dir/exit" ] || _tsa_exit=$(cat "$_tsa_dir/exit" 2>/dev/null)
+	_tsa_first "$_tsa_dir/exit"
+	_tsa_exit=$_tsa_text
 	if [ -e "$_tsa_dir/out" ] && [ "$_tsa_until$6" != end0 ]; then
 		_tsa_size=$(ls -ln "$_tsa_dir/out" | { read -r _tsa_x _tsa_x _tsa_x _tsa_x _tsa_s _tsa_x; echo "$_tsa_s"; })
 	fi
@@ -26,7 +26,8 @@ while :; do
 done
 _tsa_boot=-
 { read -r _tsa_boot </proc/sys/kernel/random/boot_id; } 2>/dev/null
-echo "claim $(cat "$_tsa_dir/pid" 2>/dev/null)"
+_tsa_first "$_tsa_dir/pid"
+echo "claim $_tsa_text"
 echo "exit $_tsa_exit"
 echo "boot $_tsa_boot"
 echo "alive $_tsa_lives"
