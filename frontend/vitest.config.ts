@@ -11,6 +11,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts'],
     setupFiles: ['src/testing/setup.ts'],
     restoreMocks: true,
+    // Sanitising in jsdom is slow; machines that build are busy.
+    testTimeout: 30_000,
     // Starting a DOM for each file costs more than the tests.
     isolate: false,
   },

@@ -222,7 +222,7 @@ const type = (text: string) => (app: App) => {
     field.focus();
     field.value = text;
     field.setSelectionRange(text.length, text.length);
-    field.dispatchEvent(new Event('input'));
+    field.dispatchEvent(new Event('input', { bubbles: true }));
     void app;
   }, 150);
 };
