@@ -2,7 +2,7 @@
 // serves the built page and carries its calls to Go. Its own window opens on a
 // display in memory.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,15 +21,12 @@ const chromiumArgs = [
   '--disable-sync',
 ];
 
+// TSA_CHROMIUM: the browser that build/setup.sh found or fetched.
 function browserPath() {
-  const fetched = process.env.TSA_CHROMIUM ?? '';
-  const places = [process.env.CHROMIUM ?? '', '/usr/bin/chromium'];
-  if (fetched && existsSync(fetched)) {
-    for (const entry of readdirSync(fetched, { recursive: true })) {
-      if (/(^|\/)chrom(e|ium)$/.test(String(entry))) places.push(join(fetched, String(entry)));
-    }
-  }
-  return places.find((path) => path && existsSync(path)) ?? '/usr/bin/chromium';
+  const places = [process.env.CHROMIUM, process.env.TSA_CHROMIUM, '/usr/bin/chromium'];
+  const found = places.find((path) => path && existsSync(path));
+  if (!found) throw new Error('no Chromium; build/setup.sh test brings one');
+  return found;
 }
 
 function freePort() {
@@ -61,18 +58,27 @@ export class App {
   static async start() {
     const app = new App();
     app.dir = mkdtempSync(join(tmpdir(), 'tsa-browser-'));
-    app.display = await startDisplay();
-    await app.open();
-    app.browser = await chromium.launchPersistentContext(join(app.dir, 'profile'), {
+    try {
+      await app.begin();
+    } catch (error) {
+      await app.stop(); // what was started would keep the test's process from ending
+      throw error;
+    }
+    return app;
+  }
+
+  async begin() {
+    this.display = await startDisplay();
+    await this.open();
+    this.browser = await chromium.launchPersistentContext(join(this.dir, 'profile'), {
       executablePath: browserPath(),
       args: chromiumArgs,
       viewport: { width: 1440, height: 900 },
     });
-    app.page = await app.browser.newPage();
-    app.errors = [];
-    app.page.on('pageerror', (error) => app.note(error));
-    await app.load();
-    return app;
+    this.page = await this.browser.newPage();
+    this.errors = [];
+    this.page.on('pageerror', (error) => this.note(error));
+    await this.load();
   }
 
   // Wails' own script for pages looks at <body> before it is there; that is not ours.
@@ -117,6 +123,7 @@ export class App {
 
   /** Ends the app as a crash does. */
   async kill() {
+    if (!this.process || this.process.exitCode !== null || this.process.signalCode !== null) return;
     const ended = new Promise((resolve) => this.process.once('exit', resolve));
     this.process.kill('SIGKILL');
     await ended;
@@ -125,7 +132,7 @@ export class App {
   async stop() {
     await this.browser?.close();
     await this.kill();
-    this.display.stop();
+    this.display?.stop();
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 
