@@ -51,6 +51,10 @@ type Spec struct {
 	Session string
 	// Root is the wanted workspace folder; empty asks for a fresh one.
 	Root string
+	// Folder is the wanted name of a fresh workspace; empty is Session. Nobody
+	// else asks for it: an empty folder of this name is what an attempt that
+	// was cut off has left, and is taken.
+	Folder string
 	// Image is the container image or template, where there is one.
 	Image string
 	// Env is added to the environment of every command.
@@ -154,6 +158,8 @@ type Info struct {
 type Watcher interface {
 	// Watch calls changed with the folders (relative to the root) in which
 	// something changed, merged over a short while, until ctx ends, which is no
-	// error. The root is ".". A nil list means that anything may have changed.
+	// error. The root is ".". A nil list means that anything may have changed;
+	// the first call is one, when the watch is up: what changed before is not
+	// told otherwise.
 	Watch(ctx context.Context, changed func(dirs []string)) error
 }

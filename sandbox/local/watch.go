@@ -36,7 +36,8 @@ var inner = []string{".git", "node_modules"}
 // Watch implements sandbox.Watcher. The root is ".". It returns nil when ctx
 // ends, and fails with KindGone when the workspace is gone.
 func (s *Sandbox) Watch(ctx context.Context, changed func(dirs []string)) error {
-	w := &watch{root: s.ref.Root, pending: map[string]bool{}}
+	// Nobody has told of what changed until now.
+	w := &watch{root: s.ref.Root, pending: map[string]bool{}, lost: true}
 	if runtime.GOOS == "linux" { // elsewhere each file costs an open file
 		notify, err := fsnotify.NewWatcher()
 		if err == nil {
@@ -126,6 +127,9 @@ func (w *watch) run(ctx context.Context, changed func([]string)) error {
 	defer poll.Stop()
 	var merge <-chan time.Time
 	for {
+		if merge == nil && (w.lost || len(w.pending) > 0) {
+			merge = time.After(watchMerge)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -141,9 +145,6 @@ func (w *watch) run(ctx context.Context, changed func([]string)) error {
 		case <-merge:
 			merge = nil
 			w.tell(changed)
-		}
-		if merge == nil && (w.lost || len(w.pending) > 0) {
-			merge = time.After(watchMerge)
 		}
 	}
 }

@@ -54,15 +54,7 @@ func watch(t *testing.T, sb sandbox.Sandbox) (*told, <-chan error) {
 		ended <- sb.(sandbox.Watcher).Watch(ctx, w.changed)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	// It is up when it tells of a change.
-	for end := time.Now().Add(30 * time.Second); w.take() == ""; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it tells nothing")
-		}
-		touch(t, sb, "first")
-	}
-	time.Sleep(400 * time.Millisecond) // the last of these
-	w.take()
+	wantTold(t, w, "a watch that has begun", "anything")
 	return w, ended
 }
 
@@ -141,6 +133,16 @@ func TestWatch(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Error("it goes on without a workspace")
 	}
+}
+
+// Whoever read the folder before the watch was up, and listens only then, learns
+// that it may have changed meanwhile.
+func TestWatchTellsThatItHasBegun(t *testing.T) {
+	sb := newSandbox(t, true)
+	touch(t, sb, "before")
+	w, _ := watch(t, sb)
+	touch(t, sb, "after")
+	wantTold(t, w, "the first change", ".")
 }
 
 func TestWatchEndsWithContext(t *testing.T) {
