@@ -38,8 +38,10 @@ type Session struct {
 	// sandbox exists.
 	Workspace string `json:"workspace"`
 	// OwnWorkspace is true when we made the folder and may delete it.
-	OwnWorkspace bool   `json:"ownWorkspace"`
-	Image        string `json:"image,omitempty"`
+	OwnWorkspace bool `json:"ownWorkspace"`
+	// Folder is the name that a folder of ours gets; see Place.
+	Folder string `json:"folder,omitempty"`
+	Image  string `json:"image,omitempty"`
 	// Sandbox is the provider's own reference, opaque to everybody else.
 	Sandbox string `json:"sandbox,omitempty"`
 	// Confined tells whether commands are kept inside the workspace.

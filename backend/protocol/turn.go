@@ -5,7 +5,10 @@ type Place struct {
 	Backend string `json:"backend"`
 	// Workspace is the wanted root; empty asks for a fresh folder.
 	Workspace string `json:"workspace,omitempty"`
-	Image     string `json:"image,omitempty"`
+	// Folder is the name of a fresh folder, decided once when the session is
+	// made; empty is the session's id.
+	Folder string `json:"folder,omitempty"`
+	Image  string `json:"image,omitempty"`
 	// Sandbox is the provider's reference once the sandbox exists.
 	Sandbox string `json:"sandbox,omitempty"`
 }

@@ -26,6 +26,9 @@ func (s *Service) Create(ctx context.Context, request protocol.CreateRequest) (p
 		in.ID = NewID()
 	}
 	s.fillIn(&in)
+	if in.Place.Workspace == "" {
+		in.Place.Folder = folderName(in.ID, in.Title, time.Now())
+	}
 	if _, err := s.Places.Backend(in.Place.Backend); err != nil {
 		return protocol.Session{}, &protocol.Fault{
 			Class: protocol.ClassUnavailable, Happened: "This version can't work on the backend " + in.Place.Backend,

@@ -30,7 +30,7 @@ func (s *Service) place(ctx context.Context, id string) (*workplace.Place, error
 		}
 	}
 	place, err := s.Places.Open(ctx, id, protocol.Place{
-		Backend: record.Backend, Workspace: record.Workspace, Image: record.Image, Sandbox: record.Sandbox,
+		Backend: record.Backend, Workspace: record.Workspace, Folder: record.Folder, Image: record.Image, Sandbox: record.Sandbox,
 	})
 	if err != nil {
 		return nil, placeFault("open the workspace", err)

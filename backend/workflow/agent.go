@@ -166,6 +166,7 @@ func (a *agent) place() protocol.Place {
 	return protocol.Place{
 		Backend:   a.s.Backend,
 		Workspace: a.s.Workspace,
+		Folder:    a.s.Folder,
 		Image:     a.s.Image,
 		Sandbox:   a.s.Sandbox,
 	}

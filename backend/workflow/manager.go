@@ -112,6 +112,7 @@ func (m *manager) onCreate(ctx workflow.Context, in protocol.CreateInput) (proto
 		TitleAuto: in.Title == "",
 		Backend:   in.Place.Backend,
 		Workspace: in.Place.Workspace,
+		Folder:    in.Place.Folder,
 		Image:     in.Place.Image,
 		Sandbox:   in.Place.Sandbox,
 		State:     protocol.StateIdle,

@@ -128,7 +128,9 @@ func (p *Places) openNew(ctx context.Context, session string, place protocol.Pla
 	}
 	var sb sandbox.Sandbox
 	if place.Sandbox == "" {
-		sb, err = backend.Provider.Create(ctx, sandbox.Spec{Session: session, Root: place.Workspace, Image: place.Image})
+		sb, err = backend.Provider.Create(ctx, sandbox.Spec{
+			Session: session, Root: place.Workspace, Folder: place.Folder, Image: place.Image,
+		})
 	} else {
 		var ref sandbox.Ref
 		if err := json.Unmarshal([]byte(place.Sandbox), &ref); err != nil {

@@ -101,7 +101,7 @@ func (p *Provider) Create(_ context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	root, own := spec.Root, false
 	var err error
 	if root == "" {
-		root, err = p.freshRoot(session)
+		root, err = p.freshRoot(session, spec.Folder)
 		own = true
 	} else {
 		root, err = p.pickedRoot(root)

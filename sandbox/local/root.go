@@ -83,8 +83,8 @@ func holds(dir, path string) bool {
 // maxFresh is how many workspaces one session may have.
 const maxFresh = 10_000
 
-// freshRoot makes a new folder, named after the session.
-func (p *Provider) freshRoot(session string) (string, error) {
+// freshRoot makes a new folder of the wanted name, else named after the session.
+func (p *Provider) freshRoot(session, folder string) (string, error) {
 	const op = "make workspace"
 	remedy := "Make the folder writable, or start the app with another data folder."
 	if !filepath.IsAbs(p.cfg.WorkspacesDir) {
@@ -97,13 +97,17 @@ func (p *Provider) freshRoot(session string) (string, error) {
 	if err != nil {
 		return "", wrap(op, err)
 	}
+	wanted := session
+	if folder != "" {
+		wanted = slug(folder)
+	}
 	for n := 1; n <= maxFresh; n++ {
-		root := filepath.Join(parent, session)
+		root := filepath.Join(parent, wanted)
 		if n > 1 {
 			root = fmt.Sprintf("%s-%d", root, n)
 		}
 		err := os.Mkdir(root, 0o755)
-		if err == nil {
+		if err == nil || errors.Is(err, fs.ErrExist) && folder != "" && n == 1 && isEmpty(root) {
 			return root, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -111,6 +115,16 @@ func (p *Provider) freshRoot(session string) (string, error) {
 		}
 	}
 	return "", fail(sandbox.KindExists, op, "%s has %d workspaces of session %s", parent, maxFresh, session)
+}
+
+// isEmpty tells whether a path is a folder, and no link to one, with nothing in it.
+func isEmpty(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
 }
 
 // slug makes the name of a file from any text.

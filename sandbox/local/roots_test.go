@@ -120,6 +120,45 @@ func TestFreshRoot(t *testing.T) {
 	}
 }
 
+func TestFreshRootOfAWantedName(t *testing.T) {
+	p := newPlace(t)
+	spec := sandbox.Spec{Session: "0b5ac1f0-1b53", Folder: "2026-11-29-1432-k3v7"}
+	root := func() string {
+		t.Helper()
+		sb, err := p.Create(t.Context(), spec)
+		if err != nil || !sb.Ref().OwnRoot {
+			t.Fatalf("%v, %v", sb, err)
+		}
+		return sb.Root()
+	}
+	first := root()
+	if first != filepath.Join(p.workspaces, spec.Folder) {
+		t.Errorf("the workspace is %s", first)
+	}
+	// Asked again after a crash: what that left is taken, if it is empty.
+	if again := root(); again != first {
+		t.Errorf("asked again, it is %s", again)
+	}
+	if err := os.WriteFile(filepath.Join(first, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if other := root(); other != first+"-2" {
+		t.Errorf("a folder with files in it was taken, or the name is odd: %s", other)
+	}
+	// A link is never followed to somebody's folder.
+	spec.Folder = "link"
+	if err := os.Symlink(t.TempDir(), filepath.Join(p.workspaces, spec.Folder)); err != nil {
+		t.Fatal(err)
+	}
+	if got := root(); got != filepath.Join(p.workspaces, "link-2") {
+		t.Errorf("a link was taken: %s", got)
+	}
+	spec.Folder = "../out"
+	if got := root(); got != filepath.Join(p.workspaces, "out") {
+		t.Errorf("it leads out: %s", got)
+	}
+}
+
 func TestDestroyRemovesOnlyItsOwn(t *testing.T) {
 	p := newPlace(t)
 	sb, err := p.Create(t.Context(), sandbox.Spec{Session: "s"})

@@ -243,6 +243,7 @@ export namespace protocol {
 	    backend: string;
 	    workspace: string;
 	    ownWorkspace: boolean;
+	    folder?: string;
 	    image?: string;
 	    sandbox?: string;
 	    confined: boolean;
@@ -275,6 +276,7 @@ export namespace protocol {
 	        this.backend = source["backend"];
 	        this.workspace = source["workspace"];
 	        this.ownWorkspace = source["ownWorkspace"];
+	        this.folder = source["folder"];
 	        this.image = source["image"];
 	        this.sandbox = source["sandbox"];
 	        this.confined = source["confined"];
