@@ -74,6 +74,7 @@ export class App {
   async start(): Promise<void> {
     this.backend.onEvents((batch) => this.events.emit(batch));
     window.addEventListener('pagehide', () => this.prefs.flush());
+    window.addEventListener('focus', () => this.files.refresh());
     await this.load();
   }
 

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
-import type { FileEntry, FilesChanged } from '$lib/backend/types';
+import type { FileEntry, FilesChanged, Item } from '$lib/backend/types';
 import type { Events } from '../events';
 import { ROOT, keyOf, mergeEntries, parentPath, partsOfKey, touched, visible, type Folder, type Folders } from './tree';
 import { ViewerStore } from './viewer.svelte';
@@ -141,6 +141,12 @@ export class FilesStore {
   }
 }
 
+/** Tells whether files may have changed when an item was written. */
+function mayChangeFiles(item: Item): boolean {
+  if (item.kind === 'turn_end') return true;
+  return item.kind === 'tool' && item.tool.status !== 'pending' && item.tool.status !== 'running' && item.tool.status !== 'denied';
+}
+
 const kept = 16;
 
 /** The file panes of the sessions seen last: open folders are as they were left. */
@@ -164,8 +170,15 @@ export class FilesRegistry {
     return store;
   }
 
+  /** Reads again what is on show: changes may have been missed. */
+  refresh(): void {
+    for (const store of this.#stores.values()) store.changed({});
+  }
+
   listen(events: Events): void {
     events.on('files', (e) => this.#stores.get(e.sessionId)?.changed(e.files));
+    // Not all sandboxes tell of changes, and not all that they tell arrives.
+    events.on('item', (e) => mayChangeFiles(e.item) && this.#stores.get(e.sessionId)?.changed({}));
     events.on('removed', (e) => this.#stores.delete(e.sessionId));
     events.on('gap', (e) => {
       for (const [session, store] of this.#stores) if (!e.sessionId || e.sessionId === session) store.changed({});

@@ -1,7 +1,8 @@
 // @vitest-environment node
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
-import type { FileContent, FileEntry } from '$lib/backend/types';
+import type { FileContent, FileEntry, Item, ToolStatus } from '$lib/backend/types';
+import { noUsage } from '../../../testing/fixtures';
 import { Events } from '../events';
 import { FilesRegistry, FilesStore } from './files.svelte';
 import { ROOT, flatten } from './tree';
@@ -268,4 +269,49 @@ test('each session keeps its own tree, and events find it', async () => {
   expect(names(store)).toEqual(['new']);
   events.emit([{ type: 'removed', sessionId: 's' }]);
   expect(registry.of('s')).not.toBe(store);
+});
+
+test('what a step or a turn changed is seen without being told of the files', async () => {
+  const disk = new Disk();
+  const events = new Events();
+  const registry = new FilesRegistry(disk);
+  registry.listen(events);
+  const store = registry.of('s');
+  disk.dirs[''] = [];
+  store.show();
+  await settle();
+  expect(names(store)).toEqual(['empty']);
+
+  const head = { id: 's.1/000002', turn: 's.1', seq: 2, time: '2026-01-10T08:00:00Z' };
+  const tool = (status: ToolStatus): Item => ({
+    ...head,
+    kind: 'tool',
+    tool: {
+      callId: 'c',
+      name: 'apply_patch',
+      args: '{}',
+      ask: { acts: true, risky: false, title: '', detail: '' },
+      status,
+      result: { output: '', durationMs: 1, outputBytes: 0 },
+      started: head.time,
+    },
+  });
+  disk.dirs[''] = [entry('made')];
+  events.emit([{ type: 'item', sessionId: 's', item: tool('running') }]);
+  await settle();
+  expect(names(store)).toEqual(['empty']);
+  events.emit([{ type: 'item', sessionId: 's', item: tool('done') }]);
+  await settle();
+  expect(names(store)).toEqual(['made']);
+
+  disk.dirs[''] = [entry('later')];
+  const end = { index: 1, outcome: 'done', durationMs: 1, steps: 1, usage: noUsage, provider: 'demo', model: 'demo', backend: 'local' } as const;
+  events.emit([{ type: 'item', sessionId: 's', item: { ...head, kind: 'turn_end', turnEnd: end } }]);
+  await settle();
+  expect(names(store)).toEqual(['later']);
+
+  disk.dirs[''] = [entry('by hand')];
+  registry.refresh();
+  await settle();
+  expect(names(store)).toEqual(['by hand']);
 });
