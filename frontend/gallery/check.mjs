@@ -276,6 +276,53 @@ const checks = {
     return page;
   },
 
+  async 'a session that begins to wait is shown at the top, in a short list and in a long one'(open) {
+    for (const scene of ['running', 'many']) {
+      const page = await open(scene);
+      await settle(page, 800);
+      const list = page.getByRole('list', { name: 'Sessions' });
+      await page.evaluate(() => {
+        const app = window.galleryApp;
+        const answered = (s) => ({ ...s, version: s.version + 1, state: 'idle', approvals: [], fault: null });
+        app.events.emit(app.sessions.waiting.map((s) => ({ type: 'session', sessionId: s.id, session: answered(s) })));
+      });
+      await settle(page);
+      const title = await page.evaluate(() => {
+        const app = window.galleryApp;
+        // The oldest one: its row comes from the list's other end.
+        const idle = app.sessions.all.filter((s) => s.state === 'idle' || s.state === 'working');
+        const session = idle.sort((a, b) => a.updated.localeCompare(b.updated))[0];
+        const ask = { acts: true, risky: true, title: 'curl x', detail: 'curl x' };
+        const approval = { id: 'a', turn: 't', item: 'i', tool: 'exec_command', backend: 'local', asked: '', ask };
+        // Before all others that wait.
+        const change = { version: session.version + 1, state: 'needs_you', updated: '2020-01-01T00:00:00Z', approvals: [approval] };
+        app.events.emit([{ type: 'session', sessionId: session.id, session: { ...session, ...change } }]);
+        return session.title;
+      });
+      await settle(page);
+      const group = list.getByText(/^Needs you/);
+      const view = await list.boundingBox();
+      for (const row of [group, list.getByText(title).first()]) {
+        assert.ok(await row.isVisible(), `${scene}: not drawn`);
+        const box = await row.boundingBox();
+        assert.ok(box.y >= view.y && box.y < view.y + 100, `${scene}: ${box.y - view.y} px from the top`);
+      }
+      await page.close();
+    }
+  },
+
+  async 'a window that grows is filled'(open) {
+    const page = await open('many', { height: 300 });
+    await settle(page, 800);
+    await page.setViewportSize({ width: 1440, height: 2400 });
+    await settle(page);
+    const list = page.getByRole('list', { name: 'Sessions' });
+    const view = await list.boundingBox();
+    const below = await list.evaluate((l) => Math.max(...[...l.querySelectorAll('[data-key]')].map((r) => r.getBoundingClientRect().bottom)));
+    assert.ok(below >= view.y + view.height, `rows end ${view.y + view.height - below} px above the end`);
+    return page;
+  },
+
   async 'links show their target and never leave the page'(open) {
     const page = await open('everything');
     await settle(page, 800);
