@@ -169,10 +169,15 @@ func (b *Backend) modelSettings(ctx context.Context) llm.Settings {
 			Key: openAI.Key, BaseURL: openAI.BaseURL, Organization: openAI.Organization, Project: openAI.Project,
 		},
 		Provider: settings.Provider,
-		Model:    cmp.Or(b.config.Model, b.keys.Get(ctx, config.KeyModel), settings.Model),
+		Model:    cmp.Or(b.config.Model, settings.Model),
+	}
+	if b.config.Model == "" {
+		out.OpenAI.Model = b.keys.Get(ctx, config.KeyModel)
 	}
 	for _, e := range settings.Endpoints {
-		out.Endpoints = append(out.Endpoints, llm.Endpoint{Name: e.Name, Label: e.Name, BaseURL: e.URL})
+		out.Endpoints = append(out.Endpoints, llm.Endpoint{
+			Name: e.Name, Label: e.Name, BaseURL: e.URL, Key: b.keys.Get(ctx, config.EndpointKey(e)),
+		})
 	}
 	return out
 }

@@ -14,8 +14,24 @@ const maxPrefs = 4 << 20
 
 // SaveSettings replaces the settings, but not the page's own state.
 func (b *Backend) SaveSettings(ctx context.Context, settings protocol.Settings) (protocol.Settings, error) {
-	settings.Prefs = b.settings.Get().Prefs
-	return b.settings.Save(ctx, settings)
+	before := b.settings.Get()
+	settings.Prefs = before.Prefs
+	saved, err := b.settings.Save(ctx, settings)
+	if err != nil {
+		return saved, err
+	}
+	kept := map[string]bool{}
+	for _, e := range saved.Endpoints {
+		kept[config.EndpointKey(e)] = true
+	}
+	for _, e := range before.Endpoints {
+		if name := config.EndpointKey(e); !kept[name] {
+			if err := b.keys.Delete(ctx, name); err != nil {
+				b.log.Warn("the key of a server that was removed could not be forgotten", "server", e.Name, "error", err)
+			}
+		}
+	}
+	return saved, nil
 }
 
 // SavePrefs keeps the page's own state, a JSON text.
@@ -30,7 +46,9 @@ func (b *Backend) SavePrefs(ctx context.Context, prefs string) error {
 }
 
 // Keys tells which keys are set, and where each is kept.
-func (b *Backend) Keys(ctx context.Context) []protocol.KeyInfo { return b.keys.List(ctx) }
+func (b *Backend) Keys(ctx context.Context) []protocol.KeyInfo {
+	return b.keys.List(ctx, b.settings.Get().Endpoints)
+}
 
 // SetKey keeps a key.
 func (b *Backend) SetKey(ctx context.Context, name, value string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 )
 
@@ -29,6 +30,22 @@ func (k *keyFile) get(name string) (string, error) {
 		return "", err
 	}
 	return k.values[name], nil
+}
+
+// all returns the values whose names begin with prefix.
+func (k *keyFile) all(prefix string) ([]string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.read(); err != nil {
+		return nil, err
+	}
+	var out []string
+	for name, value := range k.values {
+		if strings.HasPrefix(name, prefix) {
+			out = append(out, value)
+		}
+	}
+	return out, nil
 }
 
 // set keeps a value; an empty one removes it.

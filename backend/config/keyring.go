@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -188,4 +189,17 @@ func (p *patientRing) remembered(name string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known[name].value
+}
+
+// allRemembered is remembered for all names that begin with prefix.
+func (p *patientRing) allRemembered(prefix string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []string
+	for name, r := range p.known {
+		if strings.HasPrefix(name, prefix) {
+			out = append(out, r.value)
+		}
+	}
+	return out
 }

@@ -199,11 +199,15 @@ func (k *Keys) OpenAI(ctx context.Context) OpenAI {
 	}
 }
 
-// List tells of all names for the settings page, without telling secrets.
-func (k *Keys) List(ctx context.Context) []protocol.KeyInfo {
+// List tells of all names for the settings page, without telling secrets, and
+// of the keys of the user's own servers after them.
+func (k *Keys) List(ctx context.Context, endpoints []protocol.Endpoint) []protocol.KeyInfo {
 	all := names()
+	for _, e := range endpoints {
+		all = append(all, endpointKey(e))
+	}
 	infos := make([]protocol.KeyInfo, 0, len(all))
-	for _, n := range all {
+	for i, n := range all {
 		value, where := k.Where(ctx, n.name)
 		info := protocol.KeyInfo{
 			Name: n.name, Label: n.label, Secret: n.secret, Set: value != "", Where: string(where),
@@ -213,6 +217,9 @@ func (k *Keys) List(ctx context.Context) []protocol.KeyInfo {
 			info.Hint = hint(value)
 		} else {
 			info.Value = value
+		}
+		if of := i - (len(all) - len(endpoints)); of >= 0 {
+			info.Endpoint = endpoints[of].Name
 		}
 		infos = append(infos, info)
 	}
@@ -343,6 +350,14 @@ func (k *Keys) SecretValues() []string {
 		}
 		add(k.ring.remembered(n.name))
 		if v, err := k.file.get(n.name); err == nil {
+			add(v)
+		}
+	}
+	for _, v := range k.ring.allRemembered(endpointPrefix) {
+		add(v)
+	}
+	if all, err := k.file.all(endpointPrefix); err == nil {
+		for _, v := range all {
 			add(v)
 		}
 	}

@@ -355,7 +355,7 @@ func TestList(t *testing.T) {
 	dotenv(t, i.start, "OPENAI_API_KEY=short\nEXAMPLES_TEMPORAL_MODEL=gpt-x")
 	k := i.keys()
 	byName := map[string]protocol.KeyInfo{}
-	for _, info := range k.List(t.Context()) {
+	for _, info := range k.List(t.Context(), nil) {
 		byName[info.Name] = info
 		if info.Label == "" || info.Secret && info.Value != "" {
 			t.Errorf("%+v", info)

@@ -1,6 +1,12 @@
 package config
 
-import "slices"
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"temporal-sandbox-agent/backend/protocol"
+)
 
 // Names of keys and of the settings that go with them, as in the environment.
 const (
@@ -54,7 +60,31 @@ func names() []name {
 	}
 }
 
+// endpointPrefix begins the names of keys of the user's own servers.
+const endpointPrefix = "endpoint:"
+
+// EndpointKey names the key of a server that is in the settings. It holds where
+// the server is, so that the key is never sent to another one of that name.
+func EndpointKey(e protocol.Endpoint) string {
+	origin := e.URL
+	if u, err := url.Parse(e.URL); err == nil {
+		origin = strings.ToLower(u.Scheme + "://" + u.Host)
+	}
+	return endpointPrefix + e.Name + "@" + origin
+}
+
+func endpointKey(e protocol.Endpoint) name {
+	return name{name: EndpointKey(e), label: "Key of " + e.Name, secret: true}
+}
+
 func lookUpName(n string) (name, bool) {
+	if of, ok := strings.CutPrefix(n, endpointPrefix); ok {
+		at := strings.LastIndexByte(of, '@')
+		if at < 1 {
+			return name{}, false
+		}
+		return name{name: n, label: "Key of " + of[:at], secret: true}, true
+	}
 	all := names()
 	if i := slices.IndexFunc(all, func(k name) bool { return k.name == n }); i >= 0 {
 		return all[i], true

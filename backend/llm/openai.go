@@ -30,6 +30,9 @@ type OpenAISettings struct {
 	BaseURL      string
 	Organization string
 	Project      string
+	// Model is the model that the environment wants of OpenAI; empty is
+	// DefaultModel.
+	Model string
 }
 
 func (s OpenAISettings) base() string {
@@ -80,9 +83,13 @@ func (p openAI) Info(context.Context) protocol.ProviderInfo {
 	return info
 }
 
-// defaultModel is the default unless the endpoint is known to lack it. It asks
-// nobody: the first request must not wait for a list.
+// defaultModel is what the environment wants, else the default unless the
+// endpoint is known to lack it. It asks nobody: the first request must not wait
+// for a list.
 func (p openAI) defaultModel() string {
+	if p.settings.Model != "" {
+		return p.settings.Model
+	}
 	list := p.mem.list(p.settings.base())
 	if len(list) == 0 {
 		return DefaultModel

@@ -185,10 +185,13 @@ func (r *Registry) Resolve(ctx context.Context, provider, model string) (string,
 // Default chooses who answers: the user's choice, else OpenAI when a key is
 // set, else the user's own endpoints, else the first server on this machine
 // that has a model, else the demo. With a choice or a key it asks nobody.
+//
+// The model that the environment wants is OpenAI's; another provider's default
+// is not replaced by it unless nobody was chosen and its list has it.
 func (r *Registry) Default(ctx context.Context) (provider, model string) {
 	s := r.config.Settings()
 	if p, err := r.Provider(s.Provider); err == nil {
-		if s.Model != "" && s.Provider != ProviderDemo {
+		if s.Model != "" && s.Provider != ProviderDemo && (s.Provider != ProviderOpenAI || s.OpenAI.Model == "") {
 			return s.Provider, s.Model
 		}
 		if m := r.firstModel(ctx, p); m != "" {
@@ -196,28 +199,30 @@ func (r *Registry) Default(ctx context.Context) (provider, model string) {
 		}
 	}
 	if s.OpenAI.Key != "" {
-		if s.Model != "" {
+		if s.Model != "" && s.OpenAI.Model == "" {
 			return ProviderOpenAI, s.Model
 		}
 		return ProviderOpenAI, r.openAI(s).defaultModel()
 	}
 	for _, ep := range s.Endpoints {
 		if m := r.firstModel(ctx, r.compatible(ep)); m != "" {
-			return ep.Name, prefer(s.Model, r.mem.list(ep.BaseURL), m)
+			return ep.Name, prefer(s, r.mem.list(ep.BaseURL), m)
 		}
 	}
 	for _, f := range r.discover(ctx) {
 		if len(f.models) > 0 {
-			return f.endpoint.Name, prefer(s.Model, f.models, f.models[0].ID)
+			return f.endpoint.Name, prefer(s, f.models, f.models[0].ID)
 		}
 	}
 	return ProviderDemo, DemoModel
 }
 
-// prefer is the wanted model where the list has it.
-func prefer(want string, list []protocol.ModelInfo, otherwise string) string {
-	if slices.ContainsFunc(list, func(m protocol.ModelInfo) bool { return m.ID == want }) {
-		return want
+// prefer is a wanted model where the list has it.
+func prefer(s Settings, list []protocol.ModelInfo, otherwise string) string {
+	for _, want := range []string{s.OpenAI.Model, s.Model} {
+		if slices.ContainsFunc(list, func(m protocol.ModelInfo) bool { return m.ID == want }) {
+			return want
+		}
 	}
 	return otherwise
 }

@@ -72,6 +72,7 @@ func TestDefault(t *testing.T) {
 	ollama := Target{"ollama", "Ollama", full.URL, FlavorOllama}
 	nothing := Target{"empty", "Empty", bare.URL, FlavorVLLM}
 	key := OpenAISettings{Key: testKey}
+	wished := OpenAISettings{Key: testKey, Model: "gpt-x"}
 	own := Endpoint{Name: "own", BaseURL: cloud.URL}
 	for name, c := range map[string]struct {
 		s               Settings
@@ -91,6 +92,13 @@ func TestDefault(t *testing.T) {
 		"a choice":                     {Settings{OpenAI: key, Provider: "own", Endpoints: []Endpoint{own}}, nil, "own", "big"},
 		"a choice with a model":        {Settings{OpenAI: key, Provider: "own", Model: "any", Endpoints: []Endpoint{own}}, nil, "own", "any"},
 		"the demo chosen":              {Settings{OpenAI: key, Provider: "demo", Model: "gpt-5"}, nil, "demo", "demo"},
+		"the environment's model":      {Settings{OpenAI: wished, Model: "gpt-5"}, []Target{ollama}, "openai", "gpt-x"},
+		"the same, openai chosen":      {Settings{OpenAI: wished, Provider: "openai", Model: "gpt-5"}, nil, "openai", "gpt-x"},
+		"the same, another chosen":     {Settings{OpenAI: wished, Provider: "own", Endpoints: []Endpoint{own}}, nil, "own", "big"},
+		"the same, its model chosen":   {Settings{OpenAI: wished, Provider: "own", Model: "small", Endpoints: []Endpoint{own}}, nil, "own", "small"},
+		"the same, no key":             {Settings{OpenAI: OpenAISettings{Model: "gemma:2b"}}, []Target{ollama}, "ollama", "gemma:2b"},
+		"the same, not there":          {Settings{OpenAI: OpenAISettings{Model: "gpt-x"}}, []Target{ollama}, "ollama", "qwen3:8b"},
+		"the same, only the demo":      {Settings{OpenAI: OpenAISettings{Model: "gpt-x"}}, nil, "demo", "demo"},
 		"openai chosen without a key":  {Settings{Provider: "openai"}, nil, "openai", "gpt-5.4-mini"},
 		"a choice that is gone":        {Settings{OpenAI: key, Provider: "gone"}, nil, "openai", "gpt-5.4-mini"},
 		"a choice that is down":        {Settings{OpenAI: key, Provider: "own", Endpoints: []Endpoint{{Name: "own", BaseURL: "http://127.0.0.1:1"}}}, nil, "openai", "gpt-5.4-mini"},
@@ -110,6 +118,12 @@ func TestResolve(t *testing.T) {
 	bare := box(t, map[string]string{"/v1/models": `{"object":"list","data":[]}`})
 	s := Settings{Endpoints: []Endpoint{{Name: "own", BaseURL: cloud.URL}, {Name: "bare", Label: "Bare", BaseURL: bare.URL + "/v1"}}, Provider: "demo"}
 	r := registryOf(t, s)
+	wished := registryOf(t, Settings{OpenAI: OpenAISettings{Model: "gpt-x"}, Endpoints: s.Endpoints})
+	for provider, want := range map[string]string{"openai": "gpt-x", "own": "big", "demo": "demo"} {
+		if _, model, err := wished.Resolve(t.Context(), provider, ""); model != want || err != nil {
+			t.Errorf("the environment's model: %s answers with %s, %v", provider, model, err)
+		}
+	}
 	for _, c := range []struct {
 		provider, model         string
 		wantProvider, wantModel string

@@ -29,7 +29,8 @@ type Settings struct {
 	Prefs json.RawMessage `json:"prefs,omitempty" ts_type:"any"`
 }
 
-// Endpoint is a server that speaks Chat Completions.
+// Endpoint is a server that speaks Chat Completions. Its key, if it wants one,
+// is not kept here: see KeyInfo.
 type Endpoint struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
@@ -37,7 +38,8 @@ type Endpoint struct {
 
 // KeyInfo tells of a key without telling the key.
 type KeyInfo struct {
-	// Name is the environment variable's name ("OPENAI_API_KEY").
+	// Name is the environment variable's name ("OPENAI_API_KEY"), or what the
+	// key of an endpoint is called.
 	Name  string `json:"name"`
 	Label string `json:"label"`
 	Set   bool   `json:"set"`
@@ -48,6 +50,8 @@ type KeyInfo struct {
 	// Secret is false for plain settings such as base URLs; Value is then set.
 	Secret bool   `json:"secret"`
 	Value  string `json:"value,omitempty"`
+	// Endpoint is the server of the settings whose key this is; empty for others.
+	Endpoint string `json:"endpoint,omitempty"`
 	// ReadOnly is true when the environment decides.
 	ReadOnly bool `json:"readOnly"`
 }

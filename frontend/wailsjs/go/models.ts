@@ -990,6 +990,7 @@ export namespace protocol {
 	    hint?: string;
 	    secret: boolean;
 	    value?: string;
+	    endpoint?: string;
 	    readOnly: boolean;
 	
 	    static createFrom(source: any = {}) {
@@ -1005,6 +1006,7 @@ export namespace protocol {
 	        this.hint = source["hint"];
 	        this.secret = source["secret"];
 	        this.value = source["value"];
+	        this.endpoint = source["endpoint"];
 	        this.readOnly = source["readOnly"];
 	    }
 	}

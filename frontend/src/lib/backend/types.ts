@@ -401,6 +401,8 @@ export interface KeyInfo {
   hint?: string;
   secret: boolean;
   value?: string;
+  /** The server of the settings whose key this is. */
+  endpoint?: string;
   readOnly: boolean;
 }
 
