@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
 	"time"
 
 	"github.com/wailsapp/wails/v2"
@@ -20,7 +21,6 @@ import (
 
 	"temporal-sandbox-agent/backend"
 	"temporal-sandbox-agent/backend/cli"
-	"temporal-sandbox-agent/backend/protocol"
 )
 
 //go:embed all:frontend/dist
@@ -43,11 +43,9 @@ func main() {
 func window(ctx context.Context, config backend.Config) error {
 	// While the bindings are generated there is no window to open.
 	generating := filepath.Base(os.Args[0]) == "wailsbindings"
-	if goruntime.GOOS == "linux" && !generating && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
-		return &protocol.Fault{
-			Class:    protocol.ClassUnavailable,
-			Happened: "There is no display to open the window on",
-			Remedy:   "Set DISPLAY or WAYLAND_DISPLAY, or work without a window: see the command run.",
+	if goruntime.GOOS == "linux" && !generating {
+		if _, err := backend.Display(ctx, os.Getenv); err != nil {
+			return err
 		}
 	}
 	if err := useSoftwareBuffersOnNVIDIA(); err != nil {
@@ -56,7 +54,7 @@ func window(ctx context.Context, config backend.Config) error {
 	config.DemoPace = 12 * time.Millisecond // about as fast as a model writes
 	app := NewApp(func(ctx context.Context) (*backend.Backend, error) { return backend.New(ctx, config) })
 	app.quitWith(ctx)
-	err := wails.Run(&options.App{
+	err := run(&options.App{
 		Title:            "Temporal Sandbox Agent",
 		Width:            1440,
 		Height:           900,
@@ -76,6 +74,28 @@ func window(ctx context.Context, config backend.Config) error {
 		},
 	})
 	return errors.Join(err, app.err)
+}
+
+// run is wails.Run, which panics where a display answers but takes no window
+// (it refuses this user, say).
+func run(app *options.App) (err error) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case error:
+			if !strings.Contains(cause.Error(), "init GTK") {
+				panic(cause)
+			}
+			named := "DISPLAY=" + os.Getenv("DISPLAY")
+			if wayland := os.Getenv("WAYLAND_DISPLAY"); wayland != "" {
+				named += " and WAYLAND_DISPLAY=" + wayland
+			}
+			err = backend.DisplayFault(named, cause)
+		default:
+			panic(cause)
+		}
+	}()
+	return wails.Run(app)
 }
 
 // useSoftwareBuffersOnNVIDIA turns off a way of WebKitGTK to share buffers that

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"runtime"
@@ -85,14 +86,10 @@ func checkWindow(ctx context.Context) protocol.Check {
 		check.OK, check.Text = true, "the system's own web view"
 		return check
 	}
-	switch {
-	case os.Getenv("WAYLAND_DISPLAY") != "":
-		check.OK, check.Text = true, "Wayland display "+os.Getenv("WAYLAND_DISPLAY")
-	case os.Getenv("DISPLAY") != "":
-		check.OK, check.Text = true, "X display "+os.Getenv("DISPLAY")
-	default:
-		check.Text = "there is no display"
-		check.Remedy = "Work without a window: see the command run."
+	display, err := Display(ctx, os.Getenv)
+	check.OK, check.Text = err == nil, display
+	if fault, ok := errors.AsType[*protocol.Fault](err); ok {
+		check.Text, check.Remedy = fault.Happened, fault.Remedy
 	}
 	if version := webKit(ctx); version != "" {
 		check.Text += ", WebKitGTK " + version

@@ -30,7 +30,7 @@ const patience = 60 * time.Second
 func require(t *testing.T) (bin string) {
 	t.Helper()
 	missing := ""
-	for _, tool := range []string{"Xvfb", "xdotool", "import", "dbus-run-session"} {
+	for _, tool := range []string{"Xvfb", "xauth", "xdotool", "import", "dbus-run-session"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			missing += " " + tool
 		}
@@ -50,14 +50,14 @@ func require(t *testing.T) (bin string) {
 }
 
 // display starts an X server and returns its name.
-func display(t *testing.T) string {
+func display(t *testing.T, args ...string) string {
 	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	// It chooses a free number and writes it to the pipe once it is ready.
-	server := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", fmt.Sprintf("%dx%dx24", width, height), "-nolisten", "tcp")
+	server := exec.Command("Xvfb", append([]string{"-displayfd", "3", "-screen", "0", fmt.Sprintf("%dx%dx24", width, height), "-nolisten", "tcp"}, args...)...)
 	server.ExtraFiles = []*os.File{write}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -219,6 +219,37 @@ func (w *window) sessions() []record {
 		return nil
 	}
 	return records
+}
+
+// A display that is gone, or refuses this user, is told in words.
+func TestNoWindowOnADeadDisplay(t *testing.T) {
+	bin := require(t)
+	private := display(t, "-auth", cookie(t))
+	for name, at := range map[string]string{"none": "", "dead": ":64001", "refusing": private} {
+		t.Run(name, func(t *testing.T) {
+			app := exec.Command(bin)
+			app.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TSA_DATA_DIR=" + t.TempDir(), "DISPLAY=" + at}
+			out, err := app.CombinedOutput()
+			if code := app.ProcessState.ExitCode(); code != 3 {
+				t.Errorf("it ended with %d, %v", code, err)
+			}
+			text := string(out)
+			if !strings.Contains(text, "error: ") || !strings.Contains(text, "the command run") || !strings.Contains(text, at) || strings.Contains(text, "goroutine") {
+				t.Errorf("it said:\n%s", text)
+			}
+		})
+	}
+}
+
+// cookie is a file of X's authority that lets in whoever knows it.
+func cookie(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "authority")
+	out, err := exec.Command("xauth", "-f", path, "add", ":0", ".", strings.Repeat("ab", 16)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("xauth: %v\n%s", err, out)
+	}
+	return path
 }
 
 func TestWindow(t *testing.T) {
