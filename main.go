@@ -21,6 +21,8 @@ import (
 
 	"temporal-sandbox-agent/backend"
 	"temporal-sandbox-agent/backend/cli"
+	"temporal-sandbox-agent/backend/protocol"
+	"temporal-sandbox-agent/build/linux/webkit"
 )
 
 //go:embed all:frontend/dist
@@ -50,6 +52,14 @@ func window(ctx context.Context, config backend.Config) error {
 	}
 	if err := useSoftwareBuffersOnNVIDIA(); err != nil {
 		return err
+	}
+	if err := webkit.Load(); err != nil {
+		return &protocol.Fault{
+			Class:    protocol.ClassUnavailable,
+			Happened: "WebKitGTK, which draws the window, can't be loaded",
+			Detail:   err.Error(),
+			Remedy:   "Install WebKitGTK 4.1 (Debian and Ubuntu: apt install libwebkit2gtk-4.1-0), or work without a window: see the command run.",
+		}
 	}
 	config.DemoPace = 12 * time.Millisecond // about as fast as a model writes
 	app := NewApp(func(ctx context.Context) (*backend.Backend, error) { return backend.New(ctx, config) })
