@@ -17,31 +17,76 @@ import (
 // window itself (dialogs, events) is the only thing that is dealt with here.
 type App struct {
 	open func(ctx context.Context) (*backend.Backend, error)
+	emit func(ctx context.Context, batch []protocol.Event)
 
-	// ready is closed when the backend is open, or failed to.
-	ready   chan struct{}
-	backend *backend.Backend
-	err     error
-	ctx     context.Context
+	ctx context.Context
+	// err is how it ended.
+	err error
 
 	mu      sync.Mutex
+	opening *opening
 	unwatch context.CancelFunc
+}
+
+// opening is one attempt to open the backend; done is closed when it is over.
+type opening struct {
+	done    chan struct{}
+	backend *backend.Backend
+	err     error
 }
 
 // NewApp returns the bindings of the backend that open opens.
 func NewApp(open func(ctx context.Context) (*backend.Backend, error)) *App {
-	return &App{open: open, ready: make(chan struct{})}
+	return &App{
+		open:    open,
+		emit:    func(ctx context.Context, batch []protocol.Event) { runtime.EventsEmit(ctx, "events", batch) },
+		opening: &opening{done: make(chan struct{})},
+	}
 }
 
 // start is called when the window exists. From then on the records of all
 // sessions are sent to the page.
 func (a *App) start(ctx context.Context) {
 	a.ctx = ctx
-	a.backend, a.err = a.open(ctx)
-	close(a.ready)
-	if a.err == nil {
-		a.forward(ctx, a.backend.WatchAll(ctx))
+	a.begin(a.current())
+}
+
+// current is the last attempt to open the backend.
+func (a *App) current() *opening {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.opening
+}
+
+func (a *App) begin(o *opening) {
+	o.backend, o.err = a.open(a.ctx)
+	close(o.done)
+	if o.err == nil {
+		go a.forward(a.ctx, o.backend.WatchAll(a.ctx))
 	}
+}
+
+// RetryStart opens again what could not be opened: all of it, or the engine.
+func (a *App) RetryStart() error {
+	last := a.current()
+	<-last.done
+	if last.err == nil {
+		last.backend.RetryEngine()
+		return nil
+	}
+	next := &opening{done: make(chan struct{})}
+	a.mu.Lock()
+	mine := a.opening == last
+	if mine {
+		a.opening = next
+	}
+	next = a.opening
+	a.mu.Unlock()
+	if mine {
+		a.begin(next)
+	}
+	<-next.done
+	return bound(next.err)
 }
 
 // closeLimit is how long closing may take before the process ends anyway: what
@@ -50,19 +95,20 @@ const closeLimit = 5 * time.Second
 
 // stop is called when the window was closed.
 func (a *App) stop(ctx context.Context) {
-	<-a.ready
-	if a.err != nil {
+	o := a.current()
+	<-o.done
+	if a.err = o.err; o.err != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
 	defer cancel()
-	a.err = a.backend.Close(ctx)
+	a.err = o.backend.Close(ctx)
 }
 
 // quitWith closes the window when ctx ends: the system asked the process to.
 func (a *App) quitWith(ctx context.Context) {
 	context.AfterFunc(ctx, func() {
-		<-a.ready
+		<-a.current().done
 		runtime.Quit(a.ctx)
 	})
 }
@@ -70,19 +116,20 @@ func (a *App) quitWith(ctx context.Context) {
 // forward gives batches of events to the page.
 func (a *App) forward(ctx context.Context, batches <-chan []protocol.Event) {
 	for batch := range batches {
-		runtime.EventsEmit(ctx, "events", batch)
+		a.emit(ctx, batch)
 	}
 }
 
 // call makes one call into the backend, and its error one that the page can
 // read.
 func call[T any](a *App, f func(context.Context, *backend.Backend) (T, error)) (T, error) {
-	<-a.ready
-	if a.err != nil {
+	o := a.current()
+	<-o.done
+	if o.err != nil {
 		var none T
-		return none, bound(a.err)
+		return none, bound(o.err)
 	}
-	v, err := f(a.ctx, a.backend)
+	v, err := f(a.ctx, o.backend)
 	return v, bound(err)
 }
 

@@ -40,6 +40,13 @@ func (b *Backend) Status() protocol.EngineStatus {
 	return status
 }
 
+// RetryEngine opens the engine again after it could not be opened.
+func (b *Backend) RetryEngine() {
+	if b.host != nil {
+		b.host.Retry()
+	}
+}
+
 // tellEngine tells who watches that the engine's state changed.
 func (b *Backend) tellEngine() {
 	if b.host == nil {
@@ -56,16 +63,16 @@ func engineFault(err error) error {
 	}
 	fault := &protocol.Fault{
 		Class: protocol.ClassUnavailable, Happened: "The engine can't be started", Detail: err.Error(),
-		Kept: "Your sessions are kept.", Remedy: "Quit the app and start it again.",
+		Kept: "Your sessions are kept.", Remedy: "Try again, or quit the app and start it again.",
 	}
 	if _, ok := errors.AsType[*engine.DiskFullError](err); ok {
-		fault.Class, fault.Happened, fault.Remedy = protocol.ClassDiskFull, "The disk is full", "Free some space, then start the app again."
+		fault.Class, fault.Happened, fault.Remedy = protocol.ClassDiskFull, "The disk is full", "Free some space, then try again."
 	}
 	if _, ok := errors.AsType[*engine.UnwritableError](err); ok {
 		fault.Happened, fault.Remedy = "The data folder can't be written", "Check its permissions, or choose another one with --data-dir."
 	}
 	if _, ok := errors.AsType[*engine.BusyError](err); ok {
-		fault.Happened, fault.Remedy = "Another process holds the data folder and does not answer", "End that process, then start the app again."
+		fault.Happened, fault.Remedy = "Another process holds the data folder and does not answer", "End that process, then try again."
 	}
 	return fault
 }

@@ -54,6 +54,7 @@ type Host struct {
 	log    *slog.Logger
 	cancel context.CancelFunc
 	ended  chan struct{}
+	again  chan struct{} // see Retry
 
 	mu     sync.Mutex
 	status HostStatus
@@ -68,7 +69,7 @@ func StartHost(ctx context.Context, opts HostOptions) *Host {
 	ctx, cancel := context.WithCancel(ctx)
 	h := &Host{
 		opts: opts, log: opts.Log, cancel: cancel,
-		ended: make(chan struct{}), turned: make(chan struct{}),
+		ended: make(chan struct{}), again: make(chan struct{}, 1), turned: make(chan struct{}),
 		status: HostStatus{State: HostStarting, Since: time.Now()},
 	}
 	if h.log == nil {
@@ -92,8 +93,12 @@ func (h *Host) run(ctx context.Context) {
 			}
 			h.log.Error("the engine can't be opened", "error", err)
 			h.set(HostStatus{State: HostFailed, Err: err}, nil)
-			<-ctx.Done()
-			return
+			select {
+			case <-ctx.Done():
+				return
+			case <-h.again:
+			}
+			continue
 		}
 		h.hold(ctx, e)
 	}
@@ -169,6 +174,22 @@ func (h *Host) set(status HostStatus, e *Engine) {
 	h.mu.Unlock()
 	if h.opts.Changed != nil {
 		h.opts.Changed(status)
+	}
+}
+
+// Retry opens the engine again after it could not be opened, and returns at
+// once; Engine waits for it. In any other state there is nothing to do.
+func (h *Host) Retry() {
+	h.mu.Lock()
+	failed := h.status.State == HostFailed
+	h.mu.Unlock()
+	if !failed {
+		return
+	}
+	h.set(HostStatus{State: HostStarting}, nil)
+	select {
+	case h.again <- struct{}{}:
+	default:
 	}
 }
 

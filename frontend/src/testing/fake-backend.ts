@@ -74,6 +74,7 @@ export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
     testBackend: () => Promise.resolve({ ok: true, text: `It answers with ${settings.backend || 'local'}.` }),
     watch: nothing,
     openDevUI: nothing,
+    retryStart: nothing,
     doctor: () => Promise.resolve([]),
     quit: nothing,
     onEvents: (receive) => {

@@ -81,6 +81,8 @@ export interface Backend {
   /** Tells which session is shown: its deltas, output and file events are sent. */
   watch(id: string): Promise<void>;
   openDevUI(): Promise<void>;
+  /** Opens again what could not be opened: all of it, or the engine. */
+  retryStart(): Promise<void>;
   doctor(): Promise<Check[]>;
   quit(): Promise<void>;
 

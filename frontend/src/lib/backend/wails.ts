@@ -114,6 +114,7 @@ export const wails: Backend = {
 
   watch: (id) => call('Watch', id),
   openDevUI: () => call('OpenDevUI'),
+  retryStart: () => call('RetryStart'),
   doctor: () => list('Doctor'),
   quit: () => call('Quit'),
 

@@ -50,6 +50,8 @@ export function Rename(arg1:string,arg2:string):Promise<void>;
 
 export function Resolve(arg1:string,arg2:protocol.Resolution):Promise<void>;
 
+export function RetryStart():Promise<void>;
+
 export function RetryTurn(arg1:string):Promise<void>;
 
 export function SavePrefs(arg1:string):Promise<void>;

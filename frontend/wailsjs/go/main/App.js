@@ -98,6 +98,10 @@ export function Resolve(arg1, arg2) {
   return window['go']['main']['App']['Resolve'](arg1, arg2);
 }
 
+export function RetryStart() {
+  return window['go']['main']['App']['RetryStart']();
+}
+
 export function RetryTurn(arg1) {
   return window['go']['main']['App']['RetryTurn'](arg1);
 }
