@@ -135,7 +135,23 @@ func (a *App) root() *cobra.Command {
 		return usage("%v\n\n%s", err, cmd.UsageString())
 	})
 	root.AddCommand(a.smokeCommand(), a.runCommand(), a.sessionsCommand(), a.doctorCommand())
+	countArgs(root)
 	return root
+}
+
+// countArgs has the wrong number of arguments told as wrong usage.
+func countArgs(command *cobra.Command) {
+	if check := command.Args; check != nil {
+		command.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usage("%v\n\n%s", err, cmd.UsageString())
+			}
+			return nil
+		}
+	}
+	for _, c := range command.Commands() {
+		countArgs(c)
+	}
 }
 
 // config is the configuration that the common flags ask for.

@@ -19,6 +19,7 @@ func (a *App) sessionsCommand() *cobra.Command {
 		Use:   "sessions",
 		Short: "List, show, rename, answer, stop and destroy sessions",
 		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() }, // else Args does not count
 	}
 	command.AddCommand(a.listCommand(), a.showCommand(), a.renameCommand(), a.destroyCommand(),
 		a.stopCommand(), a.answerCommand("approve", protocol.DecisionAllow), a.answerCommand("deny", protocol.DecisionDeny))
