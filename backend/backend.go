@@ -52,6 +52,9 @@ type Config struct {
 	// StickyCache is how many workflows are kept in memory; 0 is the default
 	// and engine.NoStickyCache none.
 	StickyCache int
+	// LongRun is the number of events from which a session's workflow continues
+	// as new; engine.DefaultLongRun if 0.
+	LongRun int
 }
 
 // Backend is the open product.
@@ -220,7 +223,7 @@ func (b *Backend) startEngine(ctx context.Context) {
 		Now:        time.Now,
 	}
 	b.host = engine.StartHost(ctx, engine.HostOptions{
-		Options: engine.Options{DataDir: b.paths.Data, AppVersion: b.config.Version},
+		Options: engine.Options{DataDir: b.paths.Data, AppVersion: b.config.Version, LongRun: b.config.LongRun},
 		Worker:  engine.WorkerOptions{TaskQueue: protocol.TaskQueue, StickyCache: b.config.StickyCache},
 		Register: func(r worker.Registry) {
 			workflow.Register(r)

@@ -78,7 +78,7 @@ func TestEndpointWithAKey(t *testing.T) {
 			t.Errorf("the key is in %s (%v)", path, err)
 		}
 	}
-	p.open(stickyCache())
+	p.open()
 	p.must(p.DeleteKey(t.Context(), config.EndpointKey(endpoint)))
 	if left := filesWith(t, p.data, secret); len(left) != 0 {
 		t.Errorf("deleted, the key is still in %q", left)

@@ -36,29 +36,37 @@ type product struct {
 	*backend.Backend
 	t         testing.TB
 	model     *llmtest.Server
+	config    backend.Config
 	data      string
 	workspace string
 }
 
 func start(t testing.TB, sticky int) *product {
 	t.Helper()
+	return startWith(t, backend.Config{StickyCache: sticky})
+}
+
+func startWith(t testing.TB, config backend.Config) *product {
+	t.Helper()
 	model := llmtest.New(t)
 	t.Setenv("OPENAI_API_KEY", "not-a-key")
 	t.Setenv("OPENAI_BASE_URL", model.URL)
 	t.Setenv("EXAMPLES_TEMPORAL_TRACE", "none")
 	dir := t.TempDir()
-	p := &product{t: t, model: model, data: filepath.Join(dir, "data"), workspace: filepath.Join(dir, "workspace")}
+	p := &product{t: t, model: model, config: config, data: filepath.Join(dir, "data"), workspace: filepath.Join(dir, "workspace")}
 	if err := os.Mkdir(p.workspace, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p.open(sticky)
+	p.open()
 	t.Cleanup(p.close)
 	return p
 }
 
-func (p *product) open(sticky int) {
+func (p *product) open() {
 	p.t.Helper()
-	b, err := backend.New(p.t.Context(), backend.Config{DataDir: p.data, Version: "test", StickyCache: sticky})
+	config := p.config
+	config.DataDir, config.Version = p.data, "test"
+	b, err := backend.New(p.t.Context(), config)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -297,7 +305,7 @@ func TestSessionsOutliveTheEnginesDatabase(t *testing.T) {
 	p.until(id, "the first turn", idle(1))
 	p.close()
 	p.must(os.RemoveAll(filepath.Join(p.data, "engine")))
-	p.open(0)
+	p.open()
 	deadline := time.Now().Add(limit)
 	for {
 		_, err := p.Sessions.Send(t.Context(), id, protocol.SendRequest{ID: "m2", Text: "second"})
@@ -338,6 +346,25 @@ func (p *product) history(workflowID string) *historypb.History {
 		history.Events = append(history.Events, event)
 	}
 	return history
+}
+
+// runs is how many runs a workflow has had so far.
+func (p *product) runs(workflowID string) int {
+	p.t.Helper()
+	e, err := engine.Open(p.t.Context(), engine.Options{DataDir: p.data})
+	p.must(err)
+	defer func() { _ = e.Close(p.t.Context()) }()
+	count := 0
+	run := ""
+	for {
+		count++
+		started, err := e.Client().GetWorkflowHistory(p.t.Context(), workflowID, run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT).Next()
+		p.must(err)
+		run = started.GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId()
+		if run == "" {
+			return count
+		}
+	}
 }
 
 // Payloads stay small: big things are in the store.

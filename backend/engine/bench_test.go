@@ -224,7 +224,7 @@ func BenchmarkIdle(b *testing.B) {
 // five minutes; what a start finds not crossed off it does again.)
 func fill(b *testing.B, dir string, n int) {
 	b.Helper()
-	quick := settings()
+	quick := settings(DefaultLongRun)
 	for _, k := range []dc.Key{
 		dc.TransferProcessorUpdateAckInterval.Key(), dc.TimerProcessorUpdateAckInterval.Key(),
 		dc.VisibilityProcessorUpdateAckInterval.Key(), dc.ShardUpdateMinInterval.Key(), dc.ShardFirstUpdateInterval.Key(),

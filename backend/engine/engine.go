@@ -57,6 +57,9 @@ type Options struct {
 	// Wait is how long to wait for another process that holds the folder but
 	// can't be reached yet; DefaultWait if 0.
 	Wait time.Duration
+	// LongRun is the number of events from which a run of a workflow is told to
+	// continue as new; DefaultLongRun if 0.
+	LongRun int
 
 	// What tests fix.
 	pick     func(context.Context) (ports, error)
@@ -83,8 +86,11 @@ func (o *Options) setDefaults() {
 	if o.now == nil {
 		o.now = time.Now
 	}
+	if o.LongRun == 0 {
+		o.LongRun = DefaultLongRun
+	}
 	if o.settings == nil {
-		o.settings = settings()
+		o.settings = settings(o.LongRun)
 	}
 }
 

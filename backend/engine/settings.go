@@ -11,11 +11,19 @@ import (
 // which makes 100 ms of nothing.
 const pollRPS = 1000
 
+// DefaultLongRun is the number of events after which a workflow continues as
+// new when it can. After a start a run is replayed at 50 µs an event before its
+// next step, so the stock 4,096 would be felt; a new run costs a few
+// milliseconds.
+const DefaultLongRun = 1500
+
 // settings are the server's dynamic configuration. The stock values suit a
 // cluster under load; these suit one user on one machine: answer at once, then
 // sleep.
-func settings() dc.StaticClient {
+func settings(longRun int) dc.StaticClient {
 	return dc.StaticClient{
+		dc.HistoryCountSuggestContinueAsNew.Key(): longRun,
+
 		// One partition: with the stock four, three have no poller after a
 		// start, and a task that lands there waits about a second.
 		dc.MatchingNumTaskqueueReadPartitions.Key():  1,
