@@ -25,6 +25,7 @@ func (b *Backend) Boot(ctx context.Context) (protocol.Boot, error) {
 	}
 	settings := b.settings.Get()
 	provider, model := b.Models.Default(ctx)
+	home, _ := os.UserHomeDir() // without one, paths are shown whole
 	return protocol.Boot{
 		Version:         b.config.Version,
 		Platform:        runtime.GOOS,
@@ -35,6 +36,7 @@ func (b *Backend) Boot(ctx context.Context) (protocol.Boot, error) {
 		DefaultModel:    model,
 		AskTrace:        settings.Trace == "" && !b.keys.Has(ctx, config.KeyTrace) && b.keys.Has(ctx, config.KeyOpenAI),
 		DataDir:         b.paths.Data,
+		Home:            home,
 	}, nil
 }
 

@@ -74,6 +74,9 @@ type Boot struct {
 	// AskTrace is true when the user must be asked once about tracing.
 	AskTrace bool   `json:"askTrace"`
 	DataDir  string `json:"dataDir"`
+	// Home is the user's home folder, which paths are shortened with; empty
+	// if there is none.
+	Home string `json:"home"`
 }
 
 // Check is one line of the doctor's report.

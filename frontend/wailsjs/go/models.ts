@@ -451,6 +451,7 @@ export namespace protocol {
 	    defaultModel: string;
 	    askTrace: boolean;
 	    dataDir: string;
+	    home: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new Boot(source);
@@ -467,6 +468,7 @@ export namespace protocol {
 	        this.defaultModel = source["defaultModel"];
 	        this.askTrace = source["askTrace"];
 	        this.dataDir = source["dataDir"];
+	        this.home = source["home"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
