@@ -57,6 +57,7 @@ export function boot(change: Partial<Boot> = {}): Boot {
     defaultModel: 'demo',
     askTrace: false,
     dataDir: '/home/user/.local/share/temporal-sandbox-agent',
+    home: '/home/user',
     ...change,
   };
 }

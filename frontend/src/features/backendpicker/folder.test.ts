@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { FolderInfo } from '$lib/backend/types';
-import { folderLabel, folderVerdict, shortFolder } from './folder';
+import { folderLabel, folderVerdict } from './folder';
 
 function info(more: Partial<FolderInfo>): FolderInfo {
   return { path: '/data/p', exists: true, entries: 0, writable: true, git: false, ...more };
@@ -45,18 +45,5 @@ describe('folderLabel', () => {
     expect(folderLabel({ workspace: '/data/workspaces/3f5c', ownWorkspace: true })).toBe('own folder');
     expect(folderLabel({ workspace: '/srv/csv/', ownWorkspace: false })).toBe('csv');
     expect(folderLabel({ workspace: '/', ownWorkspace: false })).toBe('/');
-  });
-});
-
-describe('shortFolder', () => {
-  it('writes the home folder as ~ only at its own boundary', () => {
-    expect(shortFolder('/home/ada/work')).toBe('~/work');
-    expect(shortFolder('/home/ada')).toBe('~');
-    expect(shortFolder('/homestead/x')).toBe('/homestead/x');
-  });
-
-  it('leaves out the middle and keeps the end', () => {
-    expect(shortFolder('/srv/one/two/three/four/project', 24)).toBe('/srv/…/four/project');
-    expect(shortFolder('/home/ada/aaaaaaaaaa/bbbbbbbbbbbb/project', 20)).toBe('~/…/project');
   });
 });

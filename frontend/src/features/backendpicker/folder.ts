@@ -75,21 +75,3 @@ export function folderLabel(session: Pick<Session, 'workspace' | 'ownWorkspace'>
   if (session.ownWorkspace) return 'own folder';
   return session.workspace.split('/').filter(Boolean).pop() ?? '/';
 }
-
-/**
- * shortFolder shortens a path for a button: the home folder as ~, and the
- * middle left out when it is long.
- */
-export function shortFolder(path: string, max = 48): string {
-  const home = path.replace(/^\/(?:home|Users)\/[^/]+(?=\/|$)/, '~');
-  if (home.length <= max) return home;
-  const parts = home.split('/');
-  const first = parts[0] === '' ? `/${parts[1] ?? ''}` : parts[0]!;
-  let tail = parts[parts.length - 1]!;
-  for (let i = parts.length - 2; i > 0; i--) {
-    const longer = `${parts[i]}/${tail}`;
-    if (first.length + 3 + longer.length > max) break;
-    tail = longer;
-  }
-  return `${first}/…/${tail}`;
-}

@@ -55,13 +55,14 @@ export function shortcuts(app: App, local: Local): () => void {
       case 'stop':
         return void (app.sessions.selectedId && app.stop(app.sessions.selectedId));
       case 'search':
-        app.prefs.set('sidebarHidden', false);
+        app.showSidebar();
         return focusTarget('session-search');
       case 'composer':
         return focusTarget('composer');
     }
   };
   const keydown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && app.ui.sidebarOver && !app.ui.dialog) app.ui.sidebarOver = false;
     const command = keys[keyName(event)];
     // An open dialog has the keyboard to itself.
     if (!command || app.ui.dialog || app.ui.confirmation) return;

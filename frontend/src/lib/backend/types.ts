@@ -383,6 +383,8 @@ export interface Boot {
   defaultModel: string;
   askTrace: boolean;
   dataDir: string;
+  /** The user's home folder; "" when it is not known. */
+  home: string;
 }
 
 export interface Check {

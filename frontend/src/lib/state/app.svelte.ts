@@ -2,7 +2,7 @@ import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
 import type { Boot, CreateRequest, EngineStatus, Fault, OptionsChange, Progress, Session, Settings } from '$lib/backend/types';
 import { MarkdownCache } from '$lib/markdown/stream';
-import { workspacePath } from '$lib/util/paths';
+import { shortPath, workspacePath } from '$lib/util/paths';
 import { uuid } from '$lib/util/uuid';
 import { Approvals } from './approvals.svelte';
 import { CatalogStore } from './catalog.svelte';
@@ -114,6 +114,7 @@ export class App {
   select(id: string, item = ''): void {
     this.sessions.select(id);
     this.prefs.set('selected', id);
+    this.ui.sidebarOver = false;
     void this.chat.open(id, item);
   }
 
@@ -186,8 +187,31 @@ export class App {
     }
   }
 
+  /** A path as it is shown. */
+  shortPath(path: string, max?: number): string {
+    return shortPath(path, this.boot?.home ?? '', max);
+  }
+
+  /** Copies a text and says so: "Path copied." False if it can't. */
+  async copy(text: string, what: string): Promise<boolean> {
+    try {
+      await this.backend.copyText(text);
+      this.ui.toast(`${what} copied.`);
+      return true;
+    } catch (err) {
+      this.ui.fail(err);
+      return false;
+    }
+  }
+
   toggleSidebar(): void {
-    this.prefs.set('sidebarHidden', !this.prefs.value.sidebarHidden);
+    if (this.ui.slim) this.ui.sidebarOver = !this.ui.sidebarOver;
+    else this.prefs.set('sidebarHidden', !this.prefs.value.sidebarHidden);
+  }
+
+  showSidebar(): void {
+    if (this.ui.slim) this.ui.sidebarOver = true;
+    else this.prefs.set('sidebarHidden', false);
   }
 
   toggleWorkspace(): void {

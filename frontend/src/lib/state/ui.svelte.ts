@@ -49,6 +49,9 @@ export class UiStore {
   confirmation = $state.raw<Confirmation | null>(null);
   /** In a narrow window: the workspace pane lies over the chat. */
   workspaceOver = $state(false);
+  /** In a very narrow window the session list lies over the rest, too. */
+  slim = $state(false);
+  sidebarOver = $state(false);
   log = $state.raw<LogTarget | null>(null);
   toasts = $state.raw<readonly Toast[]>([]);
   #next = 1;

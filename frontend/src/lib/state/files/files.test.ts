@@ -228,6 +228,7 @@ test('a large file is read in windows, and shrinking goes back to its end', asyn
   await store.viewer.page('previous');
   expect(store.viewer.arrivedFrom).toBe('below');
   await store.viewer.page('last');
+  expect(store.viewer.arrivedFrom).toBe('below');
   disk.files['big'] = 'short';
   store.changed({});
   await settle();

@@ -11,7 +11,7 @@ export class ViewerStore {
   loading = $state(false);
   /** The file was deleted: what is shown is what it was. */
   gone = $state(false);
-  /** Where the reader comes from, so that paging up begins at the window's end. */
+  /** Where the reader comes from, so that paging up, and going to the end, begins at the window's end. */
   arrivedFrom = $state<'above' | 'below'>('above');
   #ask = 0;
   #reading = false;
@@ -45,7 +45,7 @@ export class ViewerStore {
     if (!this.content) return;
     const offset = pageOffset(this.content, to);
     if (offset === this.content.offset) return;
-    this.arrivedFrom = offset < this.content.offset && to === 'previous' ? 'below' : 'above';
+    this.arrivedFrom = to === 'previous' || to === 'last' ? 'below' : 'above';
     await this.#load(offset);
   }
 
