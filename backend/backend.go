@@ -76,6 +76,7 @@ type Backend struct {
 	notices   []string
 	closers   []func(context.Context) error
 	log       *slog.Logger
+	closeLog  func() error // nil without a log
 }
 
 // New opens the product. It returns before the engine runs: what needs it
@@ -86,6 +87,10 @@ func New(ctx context.Context, c Config) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{config: c, paths: paths, events: &event.Bus{}, log: slog.New(slog.DiscardHandler)}
+	// Without a log the app works all the same: say, on a full disk.
+	if log, done, err := config.OpenLog(paths, slog.LevelInfo); err == nil {
+		b.log, b.closeLog = log, done
+	}
 	objects, notices, err := store.Open(ctx, filepath.Join(paths.Data, "store"))
 	if err != nil {
 		return nil, storeFault(err)
@@ -355,5 +360,8 @@ func (b *Backend) Close(ctx context.Context) error {
 	}
 	b.Models.Close()
 	errs = append(errs, b.store.Close())
+	if b.closeLog != nil {
+		errs = append(errs, b.closeLog())
+	}
 	return errors.Join(errs...)
 }

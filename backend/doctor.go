@@ -40,7 +40,9 @@ func (b *Backend) Doctor(ctx context.Context) []protocol.Check {
 		}
 		checks = append(checks, check)
 	}
-	return append(checks, protocol.Check{Name: "data folder", OK: true, Text: b.paths.Data})
+	return append(checks,
+		protocol.Check{Name: "data folder", OK: true, Text: b.paths.Data},
+		protocol.Check{Name: "log", OK: true, Text: b.paths.LogFile()})
 }
 
 func (b *Backend) checkEngine(ctx context.Context) protocol.Check {

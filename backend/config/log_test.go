@@ -1,0 +1,47 @@
+package config
+
+import (
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestTheLogIsAppendedToAndBegunAnewWhenItIsLong(t *testing.T) {
+	p, err := FindPaths(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"first", "second"} {
+		log, done, err := OpenLog(p, slog.LevelInfo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Debug("too fine")
+		log.Info(line)
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, _ := os.ReadFile(p.LogFile())
+	if s := string(text); !strings.Contains(s, "first") || !strings.Contains(s, "second") || strings.Contains(s, "too fine") {
+		t.Errorf("the log is %q", s)
+	}
+	if info, err := os.Stat(p.LogFile()); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the log is %v, %v", info.Mode(), err)
+	}
+	if err := os.Truncate(p.LogFile(), maxLogBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	_, done, err := OpenLog(p, slog.LevelInfo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done() //nolint:errcheck // the test is over
+	if info, err := os.Stat(p.LogFile()); err != nil || info.Size() != 0 {
+		t.Errorf("a long log goes on: %v, %v", info, err)
+	}
+	if _, err := os.Stat(p.LogFile() + ".1"); err != nil {
+		t.Error("the long log was not kept")
+	}
+}
