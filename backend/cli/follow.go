@@ -179,6 +179,16 @@ func (f *follower) ended(ctx context.Context) (bool, error) {
 // waiting.
 func (f *follower) approval(ctx context.Context, question protocol.Approval) (bool, error) {
 	if !f.ask {
+		// It may have been answered by another command just now.
+		now, err := f.b.Sessions.Now(ctx, f.session)
+		if err != nil {
+			return true, err
+		}
+		if now.Version > f.record.Version {
+			f.record = now
+			f.out.session(now)
+			return false, nil
+		}
 		f.out.end(f.record, "", nil)
 		return true, &exitError{code: ExitInterrupted, err: fmt.Errorf(
 			"the agent waits for your approval of: %s\n  answer in the app, or with: sessions approve %s",

@@ -161,17 +161,59 @@ func conversation(ctx context.Context, b *backend.Backend, id string) ([]protoco
 	return items, nil
 }
 
+// done is what a command that changes a session prints as JSON.
+type done struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Done is renamed, destroyed, stopped, allowed or denied.
+	Done      string `json:"done"`
+	Workspace string `json:"workspace"`
+	// WorkspaceRemoved is true if the folder was removed with the session.
+	WorkspaceRemoved bool `json:"workspaceRemoved,omitempty"`
+}
+
+// doneFlag adds --json to a command that changes a session.
+func doneFlag(command *cobra.Command, asJSON *bool) {
+	command.Flags().BoolVar(asJSON, "json", false, "print what was done as an object")
+}
+
+// changed ends a command that changed a session: the next command must read the
+// change, also when this process is gone. What hinders that is no failure of the
+// change.
+func (a *App) changed(ctx context.Context, b *backend.Backend, asJSON bool, s protocol.Session, what string) error {
+	if err := b.Sessions.Settle(ctx, s.ID); err != nil {
+		_, _ = fmt.Fprintln(a.Err, "the list of sessions may show this a little later:", err)
+	}
+	return a.tell(asJSON, s, what, false)
+}
+
+// tell prints what was done, if that was asked for: without --json silence says
+// that it went well.
+func (a *App) tell(asJSON bool, s protocol.Session, what string, removed bool) error {
+	if !asJSON {
+		return nil
+	}
+	return a.printJSON(done{ID: s.ID, Title: s.Title, Done: what, Workspace: s.Workspace, WorkspaceRemoved: removed})
+}
+
 func (a *App) renameCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	command := &cobra.Command{
 		Use:   "rename ID TITLE",
 		Short: "Give a session another title",
 		Args:  cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSession(cmd.Context(), args[0], func(b *backend.Backend, s protocol.Session) error {
-				return b.Sessions.Rename(cmd.Context(), s.ID, strings.Join(args[1:], " "))
+				s.Title = strings.Join(args[1:], " ")
+				if err := b.Sessions.Rename(cmd.Context(), s.ID, s.Title); err != nil {
+					return err
+				}
+				return a.changed(cmd.Context(), b, asJSON, s, "renamed")
 			})
 		},
 	}
+	doneFlag(command, &asJSON)
+	return command
 }
 
 // withSession opens the engine and finds a session.
@@ -186,7 +228,7 @@ func (a *App) withSession(ctx context.Context, id string, f func(*backend.Backen
 }
 
 func (a *App) destroyCommand() *cobra.Command {
-	var yes, keep bool
+	var yes, keep, asJSON bool
 	command := &cobra.Command{
 		Use:   "destroy ID",
 		Short: "End a session and remove its conversation",
@@ -206,31 +248,41 @@ is given. A folder that you picked is never removed.`,
 						return &exitError{code: ExitInterrupted, err: fmt.Errorf("nothing was destroyed")}
 					}
 				}
-				return b.Sessions.Destroy(cmd.Context(), s.ID, !keep)
+				if err := b.Sessions.Destroy(cmd.Context(), s.ID, !keep); err != nil {
+					return err
+				}
+				return a.tell(asJSON, s, "destroyed", s.OwnWorkspace && !keep)
 			})
 		},
 	}
+	doneFlag(command, &asJSON)
 	command.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	command.Flags().BoolVar(&keep, "keep-workspace", false, "keep the folder that was made for the session")
 	return command
 }
 
 func (a *App) stopCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	command := &cobra.Command{
 		Use:   "stop ID",
 		Short: "Stop the turn under way",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSession(cmd.Context(), args[0], func(b *backend.Backend, s protocol.Session) error {
-				return b.Sessions.Stop(cmd.Context(), s.ID)
+				if err := b.Sessions.Stop(cmd.Context(), s.ID); err != nil {
+					return err
+				}
+				return a.changed(cmd.Context(), b, asJSON, s, "stopped")
 			})
 		},
 	}
+	doneFlag(command, &asJSON)
+	return command
 }
 
 func (a *App) answerCommand(name string, decision protocol.Decision) *cobra.Command {
 	var note string
-	var always bool
+	var always, asJSON bool
 	command := &cobra.Command{
 		Use:   name + " ID",
 		Short: map[protocol.Decision]string{protocol.DecisionAllow: "Allow what the agent asks to do", protocol.DecisionDeny: "Deny what the agent asks to do"}[decision],
@@ -244,10 +296,15 @@ func (a *App) answerCommand(name string, decision protocol.Decision) *cobra.Comm
 				if always {
 					answer.Decision = protocol.DecisionAlways
 				}
-				return b.Sessions.Resolve(cmd.Context(), s.ID, answer)
+				if err := b.Sessions.Resolve(cmd.Context(), s.ID, answer); err != nil {
+					return err
+				}
+				what := map[protocol.Decision]string{protocol.DecisionAllow: "allowed", protocol.DecisionDeny: "denied"}[decision]
+				return a.changed(cmd.Context(), b, asJSON, s, what)
 			})
 		},
 	}
+	doneFlag(command, &asJSON)
 	if decision == protocol.DecisionDeny {
 		command.Flags().StringVar(&note, "reason", "", "told to the agent")
 	} else {

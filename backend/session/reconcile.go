@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -148,6 +149,18 @@ func (s *Service) revive(ctx context.Context, c client.Client, record protocol.S
 
 // record writes the record of a session that has none.
 func (s *Service) record(ctx context.Context, c client.Client, id string) (protocol.Session, error) {
+	record, err := ask(ctx, c, id)
+	if err != nil {
+		return protocol.Session{}, err
+	}
+	if _, err := s.Transcript.SaveSession(ctx, record); err != nil {
+		return protocol.Session{}, fmt.Errorf("save the record of session %s: %w", id, err)
+	}
+	return record, nil
+}
+
+// ask has a session itself say what its record is.
+func ask(ctx context.Context, c client.Client, id string) (protocol.Session, error) {
 	value, err := c.QueryWorkflow(ctx, protocol.AgentID(id), "", protocol.QueryState)
 	if err != nil {
 		return protocol.Session{}, fmt.Errorf("ask session %s: %w", id, err)
@@ -156,10 +169,43 @@ func (s *Service) record(ctx context.Context, c client.Client, id string) (proto
 	if err := value.Get(&record); err != nil {
 		return protocol.Session{}, fmt.Errorf("read the state of session %s: %w", id, err)
 	}
-	if _, err := s.Transcript.SaveSession(ctx, record); err != nil {
-		return protocol.Session{}, fmt.Errorf("save the record of session %s: %w", id, err)
-	}
 	return record, nil
+}
+
+// Now is a session's record as the session itself knows it. What is in the
+// store may be older by a moment, or by a crash; this is slower.
+func (s *Service) Now(ctx context.Context, id string) (protocol.Session, error) {
+	var record protocol.Session
+	err := s.command(ctx, "ask the session", func(ctx context.Context, c client.Client) error {
+		var err error
+		record, err = ask(ctx, c, id)
+		return err
+	})
+	return record, err
+}
+
+// settleLimit bounds Settle: what it waits for comes by itself, at the next
+// start at the latest.
+const settleLimit = 5 * time.Second
+
+// Settle waits until the store knows what the session knows now, so that who
+// changed something can leave and the next one reads it.
+func (s *Service) Settle(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	now, err := s.Now(ctx, id)
+	for err == nil {
+		var record protocol.Session
+		if record, err = s.Transcript.Session(ctx, id); err == nil && record.Version >= now.Version {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return faultOf("wait for the session's record", err)
 }
 
 // reconcileRegistry tells the registry what runs, if it knows otherwise.
