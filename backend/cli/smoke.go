@@ -80,12 +80,13 @@ func (a *App) smoke(ctx context.Context, mode trace.Mode) (err error) {
 		if !strings.Contains(strings.ToLower(quiet.answer), greeting) {
 			return &exitError{code: ExitFailed, err: errors.New("the model did not greet")}
 		}
-		return a.smokeSandbox(ctx, b, created.ID)
+		return a.smokeSandbox(ctx, b, created.ID, quiet.by)
 	})
 }
 
-// smokeSandbox runs a command where the session works.
-func (a *App) smokeSandbox(ctx context.Context, b *backend.Backend, id string) error {
+// smokeSandbox runs a command where the session works, and says that all is
+// well with the model that answered.
+func (a *App) smokeSandbox(ctx context.Context, b *backend.Backend, id, by string) error {
 	record, err := b.Sessions.Get(ctx, id)
 	if err != nil {
 		return err
@@ -102,12 +103,12 @@ func (a *App) smokeSandbox(ctx context.Context, b *backend.Backend, id string) e
 	if result.ExitCode != 0 || strings.TrimSpace(out.String()) == "" {
 		return &exitError{code: ExitFailed, err: fmt.Errorf("the sandbox answered %d", result.ExitCode)}
 	}
-	_, _ = fmt.Fprintf(a.Out, "workflow, model (%s) and local sandbox work together\n", record.Options.Provider)
+	_, _ = fmt.Fprintf(a.Out, "workflow, model (%s) and local sandbox work together\n", by)
 	return nil
 }
 
-// collector keeps the answer and prints nothing.
-type collector struct{ answer string }
+// collector keeps the answer and whose it is, and prints nothing.
+type collector struct{ answer, by string }
 
 func (c *collector) session(protocol.Session) {}
 func (c *collector) event(protocol.Event)     {}
@@ -115,6 +116,9 @@ func (c *collector) seen(string) bool         { return true }
 func (c *collector) item(i protocol.Item) {
 	if i.Assistant != nil {
 		c.answer = i.Assistant.Text
+	}
+	if i.TurnEnd != nil {
+		c.by = i.TurnEnd.Provider
 	}
 }
 func (c *collector) end(protocol.Session, protocol.Outcome, *protocol.Fault) {}
