@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 
 	"temporal-sandbox-agent/backend/config"
 	"temporal-sandbox-agent/backend/protocol"
@@ -71,7 +72,23 @@ func (b *Backend) openTracer(ctx context.Context) (trace.Tracer, error) {
 	})
 }
 
-// traceMode is what is sent to OpenAI: what this process was told, else the
+// openAIName is what the user knows OpenAI as.
+const openAIName = "OpenAI"
+
+// traceTo names who gets traces: with another address set in OpenAI's place, it
+// is not OpenAI. There nobody is asked whether to trace, since few such servers
+// take traces.
+func (b *Backend) traceTo(ctx context.Context) string {
+	base := b.keys.OpenAI(ctx).BaseURL
+	u, err := url.Parse(base)
+	own, _ := url.Parse(trace.DefaultBaseURL)
+	if base == "" || err != nil || u.Hostname() == own.Hostname() {
+		return openAIName
+	}
+	return u.Host
+}
+
+// traceMode is what is sent as OpenAI takes it: what this process was told, else the
 // environment, else the settings. Without a choice of the user nothing is.
 func (b *Backend) traceMode(ctx context.Context) trace.Mode {
 	if b.config.Trace != "" {

@@ -26,6 +26,7 @@ func (b *Backend) Boot(ctx context.Context) (protocol.Boot, error) {
 	settings := b.settings.Get()
 	provider, model := b.Models.Default(ctx)
 	home, _ := os.UserHomeDir() // without one, paths are shown whole
+	to := b.traceTo(ctx)
 	return protocol.Boot{
 		Version:         b.config.Version,
 		Platform:        runtime.GOOS,
@@ -34,7 +35,8 @@ func (b *Backend) Boot(ctx context.Context) (protocol.Boot, error) {
 		Sessions:        sessions,
 		DefaultProvider: provider,
 		DefaultModel:    model,
-		AskTrace:        settings.Trace == "" && !b.keys.Has(ctx, config.KeyTrace) && b.keys.Has(ctx, config.KeyOpenAI),
+		AskTrace:        settings.Trace == "" && !b.keys.Has(ctx, config.KeyTrace) && b.keys.Has(ctx, config.KeyOpenAI) && to == openAIName,
+		TraceTo:         to,
 		DataDir:         b.paths.Data,
 		Home:            home,
 	}, nil

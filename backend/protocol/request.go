@@ -72,8 +72,11 @@ type Boot struct {
 	DefaultProvider string `json:"defaultProvider"`
 	DefaultModel    string `json:"defaultModel"`
 	// AskTrace is true when the user must be asked once about tracing.
-	AskTrace bool   `json:"askTrace"`
-	DataDir  string `json:"dataDir"`
+	AskTrace bool `json:"askTrace"`
+	// TraceTo is who would get traces: "OpenAI", or the host that is set in its
+	// place.
+	TraceTo string `json:"traceTo"`
+	DataDir string `json:"dataDir"`
 	// Home is the user's home folder, which paths are shortened with; empty
 	// if there is none.
 	Home string `json:"home"`

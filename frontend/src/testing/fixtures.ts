@@ -56,6 +56,7 @@ export function boot(change: Partial<Boot> = {}): Boot {
     defaultProvider: 'demo',
     defaultModel: 'demo',
     askTrace: false,
+    traceTo: 'OpenAI',
     dataDir: '/home/user/.local/share/temporal-sandbox-agent',
     home: '/home/user',
     ...change,

@@ -450,6 +450,7 @@ export namespace protocol {
 	    defaultProvider: string;
 	    defaultModel: string;
 	    askTrace: boolean;
+	    traceTo: string;
 	    dataDir: string;
 	    home: string;
 	
@@ -467,6 +468,7 @@ export namespace protocol {
 	        this.defaultProvider = source["defaultProvider"];
 	        this.defaultModel = source["defaultModel"];
 	        this.askTrace = source["askTrace"];
+	        this.traceTo = source["traceTo"];
 	        this.dataDir = source["dataDir"];
 	        this.home = source["home"];
 	    }

@@ -382,6 +382,8 @@ export interface Boot {
   defaultProvider: string;
   defaultModel: string;
   askTrace: boolean;
+  /** Who would get traces: "OpenAI", or the host that is set in its place. */
+  traceTo: string;
   dataDir: string;
   /** The user's home folder; "" when it is not known. */
   home: string;
