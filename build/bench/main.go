@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,9 +22,15 @@ import (
 	"time"
 
 	"temporal-sandbox-agent/backend/llm/llmtest"
+	"temporal-sandbox-agent/sandbox/journal"
 )
 
 func main() {
+	// The benchmark opens the product itself too, whose commands are started by
+	// a copy of the program.
+	if len(os.Args) > 1 && os.Args[1] == journal.HolderArg {
+		os.Exit(journal.HolderMain(os.Args[2:]))
+	}
 	report, err := measure(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -41,11 +48,14 @@ type Report struct {
 	Load        string  `json:"load"`
 	ColdStart   Figures `json:"startToFirstRequestColdMs"`
 	WarmStart   Figures `json:"startToFirstRequestEngineRunningMs"`
+	Submit      Figures `json:"sendToRequestMs"`
+	Stop        Figures `json:"stopToProcessTreeDeadMs"`
 	Step        Figures `json:"overheadPerStepMs"`
 	StepsFrom5  float64 `json:"overheadSteps5to55Ms"`
 	StepsTo500  float64 `json:"overheadSteps450to500Ms"`
 	CPUPerStep  float64 `json:"cpuPerStepMs"`
 	PeakRSS50   float64 `json:"peakRssAfter50StepsMB"`
+	PeakOwn50   float64 `json:"peakOwnMemoryAfter50StepsMB"`
 	DiskPerStep float64 `json:"diskPerStepKB"`
 	Recovery    Figures `json:"killToTurnMovingMs"`
 	BareExec    Figures `json:"bareExecTrueMs"`
@@ -165,7 +175,7 @@ func measure(ctx context.Context) (Report, error) {
 	var report Report
 	load, _ := os.ReadFile("/proc/loadavg") // not on every system
 	report.Load = strings.TrimSpace(string(load))
-	err = errors.Join(b.steps(&report), b.longTurn(&report), b.starts(&report), b.recovery(&report), bareExec(ctx, &report))
+	err = errors.Join(b.steps(&report), b.longTurn(&report), b.starts(&report), b.recovery(&report), b.inside(&report), bareExec(ctx, &report))
 	return report, errors.Join(err, os.RemoveAll(dir))
 }
 
@@ -177,8 +187,18 @@ func (b *bench) steps(report *Report) error {
 	}
 	b.reset()
 	cmd := b.command(data, "run", "--new", "--approve", "never", "--json", "50 true")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("50 steps: %w\n%s", err, out)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("50 steps: %w", err)
+	}
+	over, own := make(chan struct{}), make(chan float64, 1)
+	go func() { own <- ownMemory(cmd.Process.Pid, over) }()
+	err = cmd.Wait()
+	close(over)
+	report.PeakOwn50 = <-own
+	if err != nil {
+		return fmt.Errorf("50 steps: %w\n%s", err, &output)
 	}
 	report.Step = figures(b.taken())
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
