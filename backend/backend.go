@@ -73,6 +73,7 @@ type Backend struct {
 	host      *engine.Host
 	announced []announced
 	check     func(root string) error
+	prune     func(context.Context, journal.Retention) (int, error)
 	notices   []string
 	closers   []func(context.Context) error
 	log       *slog.Logger
@@ -150,6 +151,7 @@ func (b *Backend) backends() []workplace.Backend {
 	})
 	b.closers = append(b.closers, func(context.Context) error { return provider.Close() })
 	b.check = provider.Check
+	b.prune = func(ctx context.Context, r journal.Retention) (int, error) { return provider.Journal().Prune(ctx, r) }
 	b.announced = []announced{
 		{"docker", "Docker", "A container on this machine", docker.Probe},
 		{"e2b", "E2B", "A sandbox in the cloud", later()},
@@ -309,6 +311,7 @@ func (b *Backend) tidy(ctx context.Context) {
 	if done != (session.Reconciled{}) {
 		b.log.Info("sessions were set right", "what", done)
 	}
+	b.PruneOutput(ctx, KeptOutput{Age: keptAge, Newest: keptNewest})
 }
 
 // Watch gives the live events of a session.

@@ -196,6 +196,18 @@ func (o *openTurn) refresh(ctx context.Context, s store.Store, turn string) ([]p
 	return slices.Clone(o.items), nil
 }
 
+// IsOver tells whether a turn is committed, or its session was removed.
+func (t *Transcript) IsOver(ctx context.Context, turn string) (bool, error) {
+	if _, done, err := t.committed(ctx, turn); err != nil || done {
+		return done, err
+	}
+	_, err := t.store.Lookup(ctx, endedKey(SessionOfTurn(turn)))
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // committed finds the commit of a turn.
 func (t *Transcript) committed(ctx context.Context, turn string) (store.ID, bool, error) {
 	r, err := t.store.Lookup(ctx, commitKey(turn))

@@ -19,6 +19,8 @@ type Journal interface {
 	tool.Commands
 	// KillAll ends the running commands whose call id begins with prefix.
 	KillAll(ctx context.Context, prefix string) error
+	// Forget removes what is kept of those that ended.
+	Forget(ctx context.Context, prefix string) error
 }
 
 // Backend is one kind of sandbox with what the picker says of it.
@@ -162,7 +164,8 @@ func (p *Places) Forget(session string) {
 	}
 }
 
-// Release ends what the session has running. With remove, the sandbox is
+// Release ends what the session has running and forgets what it had run: the
+// session is over. With remove, the sandbox is
 // destroyed and a folder that we made is deleted.
 func (p *Places) Release(ctx context.Context, session string, place protocol.Place, remove bool) error {
 	if place.Sandbox == "" {
@@ -178,6 +181,9 @@ func (p *Places) Release(ctx context.Context, session string, place protocol.Pla
 	defer p.Forget(session)
 	if err := opened.Journal.KillAll(ctx, session+"."); err != nil {
 		return fmt.Errorf("end the session's commands: %w", err)
+	}
+	if err := opened.Journal.Forget(ctx, session+"."); err != nil {
+		return fmt.Errorf("forget the session's commands: %w", err)
 	}
 	if !remove {
 		return opened.Sandbox.Close(ctx)

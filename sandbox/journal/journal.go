@@ -128,6 +128,8 @@ type Retention struct {
 	// Keep is how many of the executions that ended are kept in any case, the
 	// newest.
 	Keep int
+	// May tells whether an execution may go at all; nil is yes.
+	May func(id string) bool
 }
 
 // Prune removes the files of executions that ended and returns how many. A
@@ -146,7 +148,7 @@ func (j *Journal) Prune(ctx context.Context, r Retention) (int, error) {
 	})
 	var ids []string
 	for i, e := range entries {
-		if i >= r.Keep && time.Since(e.Started) >= r.OlderThan {
+		if i >= r.Keep && time.Since(e.Started) >= r.OlderThan && (r.May == nil || r.May(e.ID)) {
 			ids = append(ids, e.ID)
 		}
 	}
@@ -157,6 +159,25 @@ func (j *Journal) Prune(ctx context.Context, r Retention) (int, error) {
 		return 0, err
 	}
 	return len(ids), nil
+}
+
+// Forget removes the files of the executions that ended and whose call ids
+// begin with prefix.
+func (j *Journal) Forget(ctx context.Context, prefix string) error {
+	entries, err := j.host.List(ctx, prefix, false)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.State != StateRunning {
+			ids = append(ids, e.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return j.host.Remove(ctx, ids)
 }
 
 func (j *Journal) fail(kind sandbox.Kind, op string, err error) error {

@@ -51,6 +51,12 @@ func (s *Sandbox) Root() string { return s.ref.Root }
 // Files implements sandbox.Sandbox.
 func (s *Sandbox) Files() sandbox.FS { return s.files }
 
+// Journal is the journal that all local sandboxes share. Commands are started
+// through their own sandbox's.
+func (p *Provider) Journal() *journal.Journal {
+	return journal.Open(newSandbox(p, sandbox.Ref{Backend: name}, data{}))
+}
+
 // JournalHost implements journal.Hosted. All local sandboxes share one journal.
 func (s *Sandbox) JournalHost() journal.Host { return s.host }
 

@@ -160,6 +160,10 @@ func (s *suite) testPrune(t *testing.T) {
 			t.Errorf("a new one was pruned: %v", err)
 		}
 	}
+	none := journal.Retention{May: func(string) bool { return false }}
+	if n, err := s.journal.Prune(t.Context(), none); err != nil || n != 0 {
+		t.Errorf("Prune of what may not go: %d, %v", n, err)
+	}
 	n, err := s.journal.Prune(t.Context(), journal.Retention{Keep: 1})
 	if err != nil || n < 2 {
 		t.Errorf("Prune: %d, %v", n, err)
