@@ -339,14 +339,14 @@ const checks = {
   },
 
   async 'nothing is wider than the window, at any size'(open) {
-    for (const [width, height] of [[1024, 700], [720, 450], [1920, 1200]]) {
+    for (const [width, height] of [[1024, 700], [720, 450], [400, 600], [1920, 1200]]) {
       for (const scene of ['everything', 'words', 'approvals', 'faults', 'running', 'first']) {
         const page = await open(scene, { width, height });
         await settle(page, 500);
         const wide = await page.evaluate(() => {
           const bad = [];
           if (document.documentElement.scrollWidth > innerWidth) bad.push('the page');
-          for (const e of document.querySelectorAll('.column, .row, .composer, .sidebar')) {
+          for (const e of document.querySelectorAll('.column, .row, .composer, .sidebar, .chip, .part')) {
             if (e.getBoundingClientRect().right > innerWidth + 1) bad.push(e.className);
           }
           return bad;

@@ -168,6 +168,6 @@ export class App {
 
   async screenshot(name) {
     const dir = process.env.TSA_SCREENSHOTS;
-    if (dir) await this.page.screenshot({ path: join(dir, `${name}.png`) });
+    if (dir) await this.page.screenshot({ path: join(dir, `${name}.png`), animations: 'disabled' });
   }
 }

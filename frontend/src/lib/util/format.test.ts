@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import { ago, bytes, clock, cost, count, duration, plural, timeOf } from './format';
 
 test('durations', () => {
-  expect([0, 420, 4200, 9960, 59_400, 72_000, 3_600_000, 7_500_000].map(duration)).toEqual([
-    '0.0 s',
+  expect([0, 24, 99.6, 420, 4200, 9960, 59_400, 72_000, 3_600_000, 7_500_000].map(duration)).toEqual([
+    '0 ms',
+    '24 ms',
+    '100 ms',
     '0.4 s',
     '4.2 s',
     '10 s',

@@ -13,6 +13,7 @@ export function timeOf(text: string | undefined | null): number | null {
 /** "0.4 s", "12 s", "1 m 12 s", "2 h 5 m". */
 export function duration(ms: number): string {
   const total = Math.max(0, ms) / 1000;
+  if (total < 0.1) return `${Math.round(total * 1000)} ms`;
   if (total < 9.95) return `${total.toFixed(1)} s`;
   const seconds = Math.round(total);
   if (seconds < 60) return `${seconds} s`;
