@@ -79,7 +79,7 @@ func (tourScript) next(s scene) reply {
 	}
 	text := "**6. That is it.**\n\n" +
 		"- " + code(dir) + " holds the program; delete the folder when you like.\n" +
-		"- *Changes*, at the right, shows what this turn did to your files.\n" +
+		"- *Files*, at the right, shows it; the card of each edit above opens as a difference.\n" +
 		"- Everything you saw is in the record: it is here after a restart, a crash, or a year.\n" +
 		"- Say `approve` to see a question before a risky step, `help` for what else this demo knows.\n\n" +
 		"For a real model, add a key in *Settings*, *Models*, or start Ollama or LM Studio."
