@@ -17,7 +17,7 @@ import (
 const indexName = "search.db"
 
 // indexVersion is the form of the index; one of another form is made anew.
-const indexVersion = 1
+const indexVersion = 2
 
 // The index keeps no text, only which three-letter sequences each document
 // has: that finds parts of words in all scripts, and whoever asks checks the

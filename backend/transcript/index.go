@@ -27,8 +27,13 @@ const (
 	// identityKey holds the name of the store: an index of another store has
 	// counted other revisions.
 	identityKey = "store/id"
-	// docBytes is how much text of a turn is indexed.
-	docBytes = 64 << 10
+	// docBytes is how much text of a turn is indexed, and turnPrinted how much of
+	// what its commands printed: beside the text, so that they don't hide it.
+	docBytes    = 64 << 10
+	turnPrinted = 16 << 10
+	// printedEnd is how much counts of what one command printed, at its beginning
+	// and at its end, where errors are.
+	printedEnd = 1 << 10
 	// indexBatch and indexBatchBytes are how many turns are indexed at a time at
 	// most: few large batches make a better index than many small ones.
 	indexBatch      = 1000
@@ -98,7 +103,7 @@ func (t *Transcript) turnText(ctx context.Context, id store.ID) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	var text strings.Builder
+	var text, printed strings.Builder
 	// Chunk by chunk, so that a huge turn is not read further than it counts.
 	for _, chunk := range c.Chunks {
 		items, err := t.chunkItems(ctx, chunk)
@@ -110,16 +115,36 @@ func (t *Transcript) turnText(ctx context.Context, id store.ID) (string, error) 
 				text.WriteString(part)
 				text.WriteByte('\n')
 			}
+			for _, part := range printedText(&items[i]) {
+				printed.WriteString(part)
+				printed.WriteByte('\n')
+			}
 		}
 		if text.Len() >= docBytes {
-			return text.String()[:docBytes], nil
+			break
 		}
 	}
-	return text.String(), nil
+	said, rest := text.String(), printed.String()
+	return said[:min(len(said), docBytes)] + rest[:min(len(rest), turnPrinted)], nil
 }
 
-// searchText is what an item is found by: what was said and done, not what
-// commands printed.
+// printedText is what a command is found by beside searchText: both ends of
+// what it printed. What other tools return (files, mostly) is not looked at.
+func printedText(i *protocol.Item) []string {
+	if i.Tool == nil || i.Tool.Result.Log == "" || i.Tool.Result.Output == "" {
+		return nil
+	}
+	out := i.Tool.Result.Output
+	if len(out) <= 2*printedEnd {
+		return []string{out}
+	}
+	return []string{
+		strings.ToValidUTF8(out[:printedEnd], ""),
+		strings.ToValidUTF8(out[len(out)-printedEnd:], ""),
+	}
+}
+
+// searchText is what an item is found by: what was said and done.
 func searchText(i *protocol.Item) []string {
 	switch {
 	case i.User != nil:
@@ -132,6 +157,9 @@ func searchText(i *protocol.Item) []string {
 		return []string{i.Assistant.Text}
 	case i.Tool != nil:
 		parts := []string{i.Tool.Ask.Title}
+		if detail := i.Tool.Ask.Detail; i.Tool.Result.Log != "" && detail != i.Tool.Ask.Title {
+			parts = append(parts, strings.ToValidUTF8(detail[:min(len(detail), 2*printedEnd)], "")) // the whole command
+		}
 		for _, c := range i.Tool.Result.Changes {
 			parts = append(parts, c.Path)
 		}

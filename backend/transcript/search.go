@@ -225,17 +225,20 @@ func (s *search) match(session *protocol.Session, items []protocol.Item) {
 		missing[term] = true
 	}
 	best, bestText, most := "", "", 0
-	for i := range items {
-		for _, text := range searchText(&items[i]) {
-			folded, n := fold(text), 0
-			for _, term := range s.terms {
-				if strings.Contains(folded, term) {
-					delete(missing, term)
-					n++
+	// What was said comes first: it is shown where both have as many terms.
+	for _, textOf := range []func(*protocol.Item) []string{searchText, printedText} {
+		for i := range items {
+			for _, text := range textOf(&items[i]) {
+				folded, n := fold(text), 0
+				for _, term := range s.terms {
+					if strings.Contains(folded, term) {
+						delete(missing, term)
+						n++
+					}
 				}
-			}
-			if n > most {
-				best, bestText, most = items[i].ID, text, n
+				if n > most {
+					best, bestText, most = items[i].ID, text, n
+				}
 			}
 		}
 	}

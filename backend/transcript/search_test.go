@@ -66,7 +66,7 @@ func TestSearch(t *testing.T) {
 			"编译器错误":              {{SessionID: "b", Title: "Notes", Item: "b.1/000000", Snippet: "修复编译器错误 please"}},
 			"make":               {{SessionID: "b", Title: "Notes", Item: "b.1/000001", Snippet: "make"}, {SessionID: "a", Title: "Fix the Build", Item: "a.2/000001", Snippet: "make"}},
 			"zepp":               {{SessionID: "c", Title: "Under way", Item: "c.1/000000", Snippet: "draw a zeppelin"}},
-			"xylophone":          {}, // what a command printed is not searched
+			"xylophone":          {}, // what other tools than commands return is not searched
 			"enospc thanks":      {}, // not in one turn
 			"  ":                 {},
 			`" OR 1=1 -- * NEAR`: {},
@@ -172,5 +172,35 @@ func TestSearchLimit(t *testing.T) {
 	hits, err := tr.Search(t.Context(), "common", 3)
 	if err != nil || len(hits) != 3 || hits[0].SessionID != "s4" {
 		t.Errorf("%+v, %v", hits, err)
+	}
+}
+
+func TestSearchWhatCommandsPrinted(t *testing.T) {
+	for name, tr := range map[string]*Transcript{"with an index": indexed(t), "without one": patient(newTranscript(t))} {
+		turn := ref("a", 1, "")
+		filler := strings.Repeat("compiling something\n", 1000)
+		command := func(seq int, line, output string) protocol.Item {
+			i := toolItem(seq, protocol.ToolDone, output)
+			i.Tool.Ask.Title, i.Tool.Ask.Detail = "make …", line
+			i.Tool.Result.Log = fmt.Sprintf("a.1-%06d", seq)
+			return i
+		}
+		items := []protocol.Item{user(0, "make it"), command(1, "make all --directory=giraffe", "begins with an aardvark\n"+filler+"undefined reference to `walrus'\n")}
+		for n := range 30 { // more than counts of one turn
+			items = append(items, command(2+n, "make", filler))
+		}
+		items = append(items, assistant(32, "It is a linker error of a pelican."))
+		write(t, tr, turn, items...)
+		head := commit(t, tr, turn)
+		save(t, tr, protocol.Session{ID: "a", Version: 1, Title: "Title", Head: string(head), Updated: epoch})
+
+		for query, item := range map[string]string{
+			"aardvark": "a.1/000001", "Undefined Reference": "a.1/000001", "giraffe": "a.1/000001",
+			"pelican": "a.1/000032", "walrus linker": "a.1/000032",
+		} {
+			if got := find(t, tr, query); len(got) != 1 || got[0].Item != item || got[0].Snippet == "" {
+				t.Errorf("%s: %q: %+v, want item %s", name, query, got, item)
+			}
+		}
 	}
 }
