@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 APP     := temporal-sandbox-agent
 BIN     := build/bin/$(APP)
-DEV_BIN := build/bin/$(APP)-dev
+DEV_BIN := build/cache/$(APP)-dev
 CACHE   := $(CURDIR)/build/cache
 TOOLS   := $(CACHE)/bin
 VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unknown)
