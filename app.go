@@ -10,6 +10,7 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
 	"temporal-sandbox-agent/backend"
+	"temporal-sandbox-agent/backend/config"
 	"temporal-sandbox-agent/backend/protocol"
 )
 
@@ -48,7 +49,45 @@ func NewApp(open func(ctx context.Context) (*backend.Backend, error)) *App {
 // sessions are sent to the page.
 func (a *App) start(ctx context.Context) {
 	a.ctx = ctx
+	a.fit()
 	a.begin(a.current())
+}
+
+// fit makes the window no larger than the screen that it is on: not every
+// desktop does.
+func (a *App) fit() {
+	screens, err := runtime.ScreenGetAll(a.ctx)
+	if err != nil {
+		return
+	}
+	var size config.WindowSize
+	size.Width, size.Height = runtime.WindowGetSize(a.ctx)
+	for _, screen := range screens {
+		fits := screen.Size.Width >= size.Width && screen.Size.Height >= size.Height
+		if !screen.IsCurrent || fits || screen.Size.Width <= 0 {
+			continue
+		}
+		within := size.Within(screen.Size.Width, screen.Size.Height)
+		runtime.WindowSetSize(a.ctx, within.Width, within.Height)
+		runtime.WindowCenter(a.ctx)
+	}
+}
+
+// closing keeps the window's size for the next start. It never keeps the
+// window from being closed.
+func (a *App) closing(ctx context.Context) (prevent bool) {
+	select {
+	case <-a.current().done:
+	default:
+		return false // still opening
+	}
+	if b := a.current().backend; b != nil {
+		var size config.WindowSize
+		size.Width, size.Height = runtime.WindowGetSize(ctx)
+		size.Maximised = runtime.WindowIsMaximised(ctx)
+		b.KeepWindowSize(size)
+	}
+	return false
 }
 
 // current is the last attempt to open the backend.

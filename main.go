@@ -64,15 +64,22 @@ func window(ctx context.Context, config backend.Config) error {
 	config.DemoPace = 12 * time.Millisecond // about as fast as a model writes
 	app := NewApp(func(ctx context.Context) (*backend.Backend, error) { return backend.New(ctx, config) })
 	app.quitWith(ctx)
+	size := config.WindowSize()
+	state := options.Normal
+	if size.Maximised {
+		state = options.Maximised
+	}
 	err := run(&options.App{
 		Title:            "Temporal Sandbox Agent",
-		Width:            1440,
-		Height:           900,
+		Width:            size.Width,
+		Height:           size.Height,
+		WindowStartState: state,
 		MinWidth:         640,
 		MinHeight:        480,
 		BackgroundColour: options.NewRGB(0x0e, 0x10, 0x13),
 		AssetServer:      &assetserver.Options{Assets: page},
 		OnStartup:        app.start,
+		OnBeforeClose:    app.closing,
 		OnShutdown:       app.stop,
 		Bind:             []any{app},
 		DragAndDrop:      &options.DragAndDrop{EnableFileDrop: false},
