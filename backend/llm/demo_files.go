@@ -261,7 +261,8 @@ func them(n int) string {
 	return "them"
 }
 
-// size says how much text it is.
+// size says how much a file with this text is: its last line ends, too.
 func size(text string) string {
-	return count(strings.Count(text, "\n")+1, "line") + ", " + strconv.Itoa(len(text)) + " bytes"
+	text = strings.TrimSuffix(text, "\n")
+	return count(strings.Count(text, "\n")+1, "line") + ", " + strconv.Itoa(len(text)+1) + " bytes"
 }

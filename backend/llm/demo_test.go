@@ -83,8 +83,8 @@ func TestDemoVocabulary(t *testing.T) {
 		calls   []string
 		says    string
 	}{
-		{"create hello.txt with hi there", []string{toolAdded}, []string{patchOf("*** Add File: hello.txt", "+hi there")}, "Created `hello.txt` (1 line, 8 bytes)"},
-		{"Please CREATE a file called `hello.txt` with the text \"a\nb\"", []string{toolAdded}, []string{patchOf("*** Add File: hello.txt", "+a", "+b")}, "2 lines, 3 bytes"},
+		{"create hello.txt with hi there", []string{toolAdded}, []string{patchOf("*** Add File: hello.txt", "+hi there")}, "Created `hello.txt` (1 line, 9 bytes)"},
+		{"Please CREATE a file called `hello.txt` with the text \"a\nb\"", []string{toolAdded}, []string{patchOf("*** Add File: hello.txt", "+a", "+b")}, "2 lines, 4 bytes"},
 		{"create `my notes.md` with:\n```md\n# Notes\n\n- one\n```", []string{toolAdded}, []string{patchOf("*** Add File: my notes.md", "+# Notes", "+", "+- one")}, "Created"},
 		{"write new.txt with add x to y", []string{toolAdded}, []string{patchOf("*** Add File: new.txt", "+add x to y")}, "Created"},
 		{"create hello.txt with hi", []string{toolChanged}, []string{patchOf("*** Add File: hello.txt", "+hi")}, "was there before"},
