@@ -149,9 +149,10 @@ export class App {
     await this.composer.press('Enter');
   }
 
-  async newSession() {
+  async newSession(title = '') {
     await this.page.getByRole('button', { name: /^New session/ }).first().click();
     const dialog = this.page.getByRole('dialog', { name: 'New session' });
+    if (title) await dialog.getByLabel('Title').fill(title);
     await dialog.getByRole('button', { name: /^Create session/ }).click();
     await dialog.waitFor({ state: 'hidden', timeout: patience });
   }

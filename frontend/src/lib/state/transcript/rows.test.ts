@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Approval, Item, ToolItem } from '$lib/backend/types';
 import { buildRows, patchRows, strayApprovals, turnText } from './rows';
-import { commandState, parseArgs, partialField, streamTitle, toolTitle } from './tools';
+import { commandState, displayOf, parseArgs, partialField, streamTitle, toolTitle } from './tools';
 import { applyDelta, applyItem, emptyTranscript, type Transcript } from './transcript';
 
 const time = '2026-01-10T08:00:00Z';
@@ -146,4 +146,13 @@ describe('tools', () => {
 
 test('the text of a turn is what the assistant said', () => {
   expect(turnText(of(said(1, 'one'), tool(2), said(3, 'two')).entries, 's.1')).toBe('one\n\ntwo');
+});
+
+test('what is written for the model is not the output of a command without any', () => {
+  const result = { output: 'Exit code: 0 (0.1 s)\nNo output.', durationMs: 1, outputBytes: 0, exitCode: 0, log: 'c1' };
+  const shown = (change: Partial<ToolItem>) => displayOf((tool(1, change) as Extract<Item, { kind: 'tool' }>).tool);
+  expect(shown({ result })).toBe('');
+  expect(shown({ result: { ...result, display: 'hi' } })).toBe('hi');
+  expect(shown({ result: { ...result, output: 'Interrupted: the machine went down.' }, status: 'interrupted' })).toContain('Interrupted');
+  expect(shown({ result: { output: 'The user denied this call.', durationMs: 0, outputBytes: 0 }, status: 'denied' })).toContain('denied');
 });

@@ -168,9 +168,14 @@ export function commandState(parent: ToolItem, looks: readonly ToolItem[]): Comm
   };
 }
 
-/** What the user reads of a result. */
+/**
+ * What the user reads of a result. What is written for the model of a command
+ * without output says only what its card says anyway.
+ */
 export function displayOf(tool: ToolItem): string {
-  return tool.result.display ?? tool.result.output;
+  const { display, output, log } = tool.result;
+  if (display === undefined && log && (tool.status === 'done' || tool.status === 'running')) return '';
+  return display ?? output;
 }
 
 /** Lines added and removed by a patch. */
