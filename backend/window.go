@@ -27,6 +27,7 @@ func (b *Backend) Boot(ctx context.Context) (protocol.Boot, error) {
 	provider, model := b.Models.Default(ctx)
 	home, _ := os.UserHomeDir() // without one, paths are shown whole
 	to := b.traceTo(ctx)
+	b.log.Info("the window has its data", "sessions", len(sessions))
 	return protocol.Boot{
 		Version:         b.config.Version,
 		Platform:        runtime.GOOS,

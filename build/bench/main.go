@@ -58,6 +58,9 @@ type Report struct {
 	PeakOwn50   float64 `json:"peakOwnMemoryAfter50StepsMB"`
 	DiskPerStep float64 `json:"diskPerStepKB"`
 	Recovery    Figures `json:"killToTurnMovingMs"`
+	Window      Figures `json:"windowStartToDataMs"`
+	IdleCPU     float64 `json:"idleWindowCPUPercent"`
+	IdleOwn     float64 `json:"idleWindowOwnMemoryMB"`
 	BareExec    Figures `json:"bareExecTrueMs"`
 }
 
@@ -175,7 +178,7 @@ func measure(ctx context.Context) (Report, error) {
 	var report Report
 	load, _ := os.ReadFile("/proc/loadavg") // not on every system
 	report.Load = strings.TrimSpace(string(load))
-	err = errors.Join(b.steps(&report), b.longTurn(&report), b.starts(&report), b.recovery(&report), b.inside(&report), bareExec(ctx, &report))
+	err = errors.Join(b.steps(&report), b.longTurn(&report), b.starts(&report), b.recovery(&report), b.inside(&report), b.window(&report), bareExec(ctx, &report))
 	return report, errors.Join(err, os.RemoveAll(dir))
 }
 

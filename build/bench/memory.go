@@ -39,3 +39,27 @@ func statusKB(pid int, name string) int64 {
 	}
 	return 0
 }
+
+// familyCPU is what a process and those below it have used.
+func familyCPU(pid int) time.Duration {
+	const tick = time.Second / 100 // what /proc counts in
+	var total time.Duration
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(rest); len(fields) > 12 {
+			user, _ := strconv.ParseInt(fields[11], 10, 64)
+			system, _ := strconv.ParseInt(fields[12], 10, 64)
+			total = time.Duration(user+system) * tick
+		}
+	}
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, thread := range threads {
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, thread.Name()))
+		for _, child := range strings.Fields(string(children)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				total += familyCPU(n)
+			}
+		}
+	}
+	return total
+}
