@@ -16,11 +16,11 @@ import (
 // new again and again: every message is worked exactly once, and those of one
 // sender in the order in which they were sent.
 func TestNoMessageIsLostWhenAWorkflowContinuesAsNew(t *testing.T) {
-	p := startWith(t, backend.Config{LongRun: 60})
+	p := startWith(t, backend.Config{LongRun: 50})
 	p.model.Handle(func(r llmtest.Request) llmtest.Answer { return llmtest.Text("heard " + r.LastUser) })
 	id := p.create(protocol.ApproveNever, "hello")
 
-	const senders, each = 3, 15
+	const senders, each = 3, 10
 	var wait sync.WaitGroup
 	for sender := range senders {
 		wait.Go(func() {

@@ -86,7 +86,7 @@ func (p *product) close() {
 }
 
 // limit bounds each wait.
-const limit = 60 * time.Second
+const limit = 3 * time.Minute
 
 func (p *product) until(id, what string, ready func(protocol.Session) bool) protocol.Session {
 	p.t.Helper()
