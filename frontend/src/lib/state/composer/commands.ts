@@ -10,7 +10,7 @@ export const commands: readonly Command[] = [
   { name: 'title', arg: '<name>', about: 'Rename this session' },
   { name: 'done', arg: '', about: 'Leave: keep it alive, or destroy it' },
   { name: 'stop', arg: '', about: 'Stop the turn under way' },
-  { name: 'retry', arg: '', about: 'Work the failed turn again' },
+  { name: 'retry', arg: '', about: 'Try the failed turn again' },
   { name: 'model', arg: '<name>', about: 'Choose the model of this session' },
   { name: 'help', arg: '', about: 'Commands and keys' },
   { name: 'switch', arg: '', about: 'Move this session to another backend: comes with the next version' },
