@@ -9,11 +9,13 @@ package activity
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/worker"
 
@@ -68,8 +70,8 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	}
 }
 
-// beat is how often a long activity tells that it is alive. The engine's
-// heartbeat timeout is several times longer.
+// beat is how often a long activity tells that it is alive, and so learns that
+// it was cancelled if the quicker way fails.
 const beat = 3 * time.Second
 
 // alive heartbeats until the returned function is called.
@@ -90,9 +92,13 @@ func alive(ctx context.Context) (stop func()) {
 	return cancel
 }
 
-// closing tells whether ctx ended because the process is being closed, not
-// because the user stopped the turn. What runs then must go on running.
+// closing tells whether ctx ended because the process is being closed, or
+// because the engine gave this attempt up, not because the user stopped the
+// turn. What runs then must go on running.
 func closing(ctx context.Context) bool {
+	if _, lost := errors.AsType[*serviceerror.NotFound](context.Cause(ctx)); lost {
+		return true
+	}
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
 		return true

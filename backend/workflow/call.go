@@ -10,12 +10,14 @@ import (
 	"temporal-sandbox-agent/backend/protocol"
 )
 
-// Time limits of activities. In a cluster a worker that dies is noticed by its
-// missing heartbeats; in the app by the reaper at the next start. The long
-// start-to-close limit only stops what would hang for ever.
+// Time limits of activities. The engine measures them by the clock, which goes
+// on while a computer sleeps, and jumps when it is set: whatever is shorter
+// than a night would end what was at work at each waking. So there is no limit
+// for signs of life: a worker that died is noticed by the reaper at the next
+// start. The long start-to-close limit only stops what would hang for ever;
+// what is quick can be done again.
 const (
-	startToClose = 24 * time.Hour
-	heartbeat    = 10 * time.Second
+	startToClose = 365 * 24 * time.Hour
 	quickLimit   = 5 * time.Minute
 )
 
@@ -24,7 +26,6 @@ const (
 func once(ctx workflow.Context, name string, in, out any) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: startToClose,
-		HeartbeatTimeout:    heartbeat,
 		WaitForCancellation: true,
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
 	})

@@ -75,7 +75,7 @@ func (a *agent) endTurn(ctx workflow.Context, t *turn, started time.Time, fault 
 		Place:      a.place(),
 		Outcome:    outcome,
 		Fault:      fault,
-		DurationMs: workflow.Now(ctx).Sub(started).Milliseconds(),
+		DurationMs: max(workflow.Now(ctx).Sub(started), 0).Milliseconds(), // the clock may have been set back
 		Steps:      t.steps,
 		Usage:      t.usage,
 		Provider:   t.provider,
