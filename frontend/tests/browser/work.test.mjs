@@ -82,7 +82,7 @@ test('what is always allowed is not asked about again', async () => {
 
 test('queued messages are changed, removed and sent into the turn', async () => {
   await app.newSession();
-  await app.send('wait 12 seconds');
+  await app.send('wait 45 seconds');
   await page.getByRole('button', { name: /^Stop/ }).waitFor({ timeout: patience });
   for (const text of ['run echo alpha', 'run echo beta', 'run echo gamma']) await app.send(text);
   const queue = page.getByRole('region', { name: 'Queued messages' });
@@ -205,7 +205,7 @@ test('nothing is cut off in a small window', async () => {
   await sessions().waitFor({ timeout: patience });
   await app.screenshot('small-sessions');
   assert.deepEqual(await wide(), [], 'with the sessions');
-  await sessions().getByText('wait 12 seconds').click();
+  await sessions().getByText('wait 45 seconds').click();
   await sessions().waitFor({ state: 'detached', timeout: patience });
   await page.keyboard.press('Control+j');
   await page.getByRole('complementary', { name: 'Workspace' }).waitFor({ timeout: patience });
