@@ -48,6 +48,10 @@ func (a *Activities) callModel(ctx context.Context, in protocol.CallModelInput) 
 	if err != nil {
 		return none, err
 	}
+	if out, ok, err := a.answered(ctx, in, first); err != nil || ok {
+		out.Window = model.Info().Window
+		return out, err
+	}
 	request, err := a.request(ctx, in.Turn, place, in.Provider, model.Info())
 	if err != nil {
 		return none, err
@@ -133,10 +137,8 @@ func (a *Activities) answerItems(in protocol.CallModelInput, first int, place *w
 				item.Tool.Result.Output = err.Error()
 			} else {
 				call.Ask, item.Tool.Ask = ask, ask
-				// The workflow judges; it need not carry the text.
-				call.Ask.Detail = short(ask.Detail, 2<<10)
 			}
-			calls = append(calls, call)
+			calls = append(calls, shortened(call))
 		default:
 			item.Kind = protocol.KindAssistant
 			item.Assistant = &protocol.AssistantItem{Text: entry.Text, Raw: entry.Raw}
