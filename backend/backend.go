@@ -311,6 +311,10 @@ func (b *Backend) tidy(ctx context.Context) {
 	if done != (session.Reconciled{}) {
 		b.log.Info("sessions were set right", "what", done)
 	}
+	if err := b.Sessions.Nudge(ctx, false); err != nil && ctx.Err() == nil {
+		b.log.Warn("turns that wait could not all be told to try again", "error", err)
+	}
+	go b.watchClock(ctx)
 	b.PruneOutput(ctx, KeptOutput{Age: keptAge, Newest: keptNewest})
 }
 

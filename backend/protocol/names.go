@@ -48,6 +48,8 @@ const (
 	SignalInterrupt = "interrupt"
 	SignalTitle     = "title"
 	SignalEnd       = "end"
+	// SignalNudge has a turn that waits try again now.
+	SignalNudge = "nudge"
 )
 
 // Queries return small state only; conversations are read from the store.

@@ -92,6 +92,10 @@ type OpenTurn struct {
 	Stopping bool `json:"stopping"`
 }
 
+// MaxRetryPause bounds what a service may ask us to wait: longer means that the
+// user should decide.
+const MaxRetryPause = 15 * time.Minute
+
 // Retry tells what a waiting turn waits for.
 type Retry struct {
 	At      time.Time `json:"at" ts_type:"string"`

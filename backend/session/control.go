@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -43,6 +44,26 @@ func (s *Service) killTurn(ctx context.Context, record protocol.Session) {
 	if err := s.Stopper.Kill(ctx, record.ID, record.Turn.ID+"-"); err != nil {
 		s.Log.Warn("the quick way of stopping failed", "session", record.ID, "error", err)
 	}
+}
+
+// Nudge has turns that wait try again now: all of them, or those that would
+// wait longer than any turn does, because the clock was set back since. The
+// engine's timers go by the clock.
+func (s *Service) Nudge(ctx context.Context, all bool) error {
+	sessions, err := s.List(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, record := range sessions {
+		if record.Retry == nil || !all && time.Until(record.Retry.At) <= protocol.MaxRetryPause {
+			continue
+		}
+		errs = append(errs, s.command(ctx, "try again", func(ctx context.Context, c client.Client) error {
+			return c.SignalWorkflow(ctx, protocol.AgentID(record.ID), "", protocol.SignalNudge, nil)
+		}))
+	}
+	return errors.Join(errs...)
 }
 
 // Resolve answers a question of the agent.

@@ -55,6 +55,8 @@ type agent struct {
 	// stopTurn cancels the turn under way.
 	stopTurn func()
 	end      *protocol.End
+	// nudged ends the wait of a turn that waits to try again.
+	nudged bool
 	// draining refuses updates while the workflow continues as new.
 	draining bool
 }

@@ -68,6 +68,10 @@ func (a *agent) listen(ctx workflow.Context) {
 		c.Receive(ctx, &v)
 		a.ending(v)
 	})
+	selector.AddReceive(workflow.GetSignalChannel(ctx, protocol.SignalNudge), func(c workflow.ReceiveChannel, _ bool) {
+		c.Receive(ctx, nil)
+		a.nudged = true
+	})
 	for ctx.Err() == nil {
 		selector.Select(ctx)
 	}

@@ -1,8 +1,6 @@
 package workflow
 
 import (
-	"time"
-
 	"go.temporal.io/sdk/workflow"
 
 	"temporal-sandbox-agent/backend/protocol"
@@ -21,10 +19,6 @@ func patience(class protocol.Class) int {
 		return 0
 	}
 }
-
-// maxPause bounds what a service may ask us to wait: longer means that the
-// user should decide.
-const maxPause = 15 * time.Minute
 
 // retries counts the tries of one step.
 type retries struct {
@@ -50,7 +44,7 @@ func (a *agent) again(ctx workflow.Context, r *retries, fault *protocol.Fault) *
 	if fault.RetryAfter > 0 {
 		pause = fault.RetryAfter
 	}
-	if pause > maxPause {
+	if pause > protocol.MaxRetryPause {
 		return fault
 	}
 	a.s.State = protocol.StateWaiting
@@ -61,7 +55,8 @@ func (a *agent) again(ctx workflow.Context, r *retries, fault *protocol.Fault) *
 		Reason:  fault.Happened,
 	}
 	a.touch()
-	err := workflow.Sleep(ctx, pause)
+	a.nudged = false
+	_, err := workflow.AwaitWithTimeout(ctx, pause, func() bool { return a.nudged })
 	a.s.State = protocol.StateWorking
 	a.s.Retry = nil
 	a.touch()

@@ -179,3 +179,28 @@ func TestFailedTurnIsRetried(t *testing.T) {
 		t.Errorf("prepared %+v", w.prepared)
 	}
 }
+
+// A clock that is set back must not make a turn wait for hours.
+func TestANudgeEndsTheWait(t *testing.T) {
+	w := &world{model: func(n int, in protocol.CallModelInput) (protocol.CallModelResult, error) {
+		if n <= 2 {
+			return protocol.CallModelResult{}, fault(protocol.ClassRateLimit, 10*time.Minute)
+		}
+		return protocol.CallModelResult{NextSeq: in.Seq + 1}, nil
+	}}
+	s := newSession(t, w)
+	s.at(time.Minute, func() { s.SignalWorkflow(protocol.SignalNudge, nil) })
+	s.at(2*time.Minute, func() {
+		// It is asked again, and waits again: one nudge ends one wait.
+		if got := s.state(); len(w.models) != 2 || got.State != protocol.StateWaiting {
+			t.Errorf("asked %d times, %s", len(w.models), got.State)
+		}
+	})
+	s.run(input(protocol.ApproveNever))
+	if len(w.models) != 3 || w.commits[0].Outcome != protocol.OutcomeDone {
+		t.Errorf("asked %d times: %+v", len(w.models), w.commits)
+	}
+	if took := time.Duration(w.commits[0].DurationMs) * time.Millisecond; took < 11*time.Minute || took > 12*time.Minute {
+		t.Errorf("it took %s", took)
+	}
+}
