@@ -17,12 +17,15 @@ import (
 // App is what the page can call. Each method is one call into the backend; the
 // window itself (dialogs, events) is the only thing that is dealt with here.
 type App struct {
-	open func(ctx context.Context) (*backend.Backend, error)
+	open func() (*backend.Backend, error)
 	emit func(ctx context.Context, batch []protocol.Event)
 
-	ctx context.Context
+	// ctx is Wails' own, there once shown is closed.
+	ctx   context.Context
+	shown chan struct{}
 	// err is how it ended.
-	err error
+	err    error
+	closed sync.Once
 
 	mu      sync.Mutex
 	opening *opening
@@ -37,20 +40,22 @@ type opening struct {
 }
 
 // NewApp returns the bindings of the backend that open opens.
-func NewApp(open func(ctx context.Context) (*backend.Backend, error)) *App {
+func NewApp(open func() (*backend.Backend, error)) *App {
 	return &App{
 		open:    open,
 		emit:    func(ctx context.Context, batch []protocol.Event) { runtime.EventsEmit(ctx, "events", batch) },
+		shown:   make(chan struct{}),
 		opening: &opening{done: make(chan struct{})},
 	}
 }
 
-// start is called when the window exists. From then on the records of all
-// sessions are sent to the page.
+// prepare begins to open the backend, while the window is still being made.
+func (a *App) prepare() { go a.begin(a.opening) }
+
+// start is called when the window exists, with Wails' context.
 func (a *App) start(ctx context.Context) {
 	a.ctx = ctx
-	a.fit()
-	a.begin(a.current())
+	close(a.shown)
 }
 
 // fit makes the window no larger than the screen that it is on: not every
@@ -97,12 +102,16 @@ func (a *App) current() *opening {
 	return a.opening
 }
 
+// begin opens the backend; when the window is there, it sends the records of
+// all sessions to the page.
 func (a *App) begin(o *opening) {
-	o.backend, o.err = a.open(a.ctx)
+	o.backend, o.err = a.open()
 	close(o.done)
-	if o.err == nil {
-		go a.forward(a.ctx, o.backend.WatchAll(a.ctx))
+	if o.err != nil {
+		return
 	}
+	<-a.shown
+	a.forward(a.ctx, o.backend.WatchAll(a.ctx))
 }
 
 // RetryStart opens again what could not be opened: all of it, or the engine.
@@ -122,7 +131,7 @@ func (a *App) RetryStart() error {
 	next = a.opening
 	a.mu.Unlock()
 	if mine {
-		a.begin(next)
+		go a.begin(next)
 	}
 	<-next.done
 	return bound(next.err)
@@ -132,21 +141,24 @@ func (a *App) RetryStart() error {
 // runs goes on at the next start.
 const closeLimit = 5 * time.Second
 
-// stop is called when the window was closed.
+// stop is called when the window was closed, or could not be opened.
 func (a *App) stop(ctx context.Context) {
-	o := a.current()
-	<-o.done
-	if a.err = o.err; o.err != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
-	defer cancel()
-	a.err = o.backend.Close(ctx)
+	a.closed.Do(func() {
+		o := a.current()
+		<-o.done
+		if a.err = o.err; o.err != nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+		defer cancel()
+		a.err = o.backend.Close(ctx)
+	})
 }
 
 // quitWith closes the window when ctx ends: the system asked the process to.
 func (a *App) quitWith(ctx context.Context) {
 	context.AfterFunc(ctx, func() {
+		<-a.shown
 		<-a.current().done
 		runtime.Quit(a.ctx)
 	})

@@ -24,10 +24,11 @@ func TestMain(m *testing.M) {
 // app is the window's side without a window.
 func app(t *testing.T, data string) *App {
 	t.Helper()
-	a := NewApp(func(ctx context.Context) (*backend.Backend, error) {
-		return backend.New(ctx, backend.Config{DataDir: data, Version: "test"})
+	a := NewApp(func() (*backend.Backend, error) {
+		return backend.New(t.Context(), backend.Config{DataDir: data, Version: "test"})
 	})
 	a.emit = func(context.Context, []protocol.Event) {}
+	a.prepare()
 	a.start(t.Context())
 	t.Cleanup(func() { a.stop(context.Background()) })
 	return a

@@ -53,16 +53,21 @@ func window(ctx context.Context, config backend.Config) error {
 	if err := useSoftwareBuffersOnNVIDIA(); err != nil {
 		return err
 	}
+	config.DemoPace = 12 * time.Millisecond // about as fast as a model writes
+	opening := context.WithoutCancel(ctx)   // it is closed in order, see App.stop
+	app := NewApp(func() (*backend.Backend, error) { return backend.New(opening, config) })
+	if !generating {
+		app.prepare()
+	}
 	if err := webkit.Load(); err != nil {
-		return &protocol.Fault{
+		app.stop(ctx)
+		return errors.Join(&protocol.Fault{
 			Class:    protocol.ClassUnavailable,
 			Happened: "WebKitGTK, which draws the window, can't be loaded",
 			Detail:   err.Error(),
 			Remedy:   "Install WebKitGTK 4.1 (Debian and Ubuntu: apt install libwebkit2gtk-4.1-0), or work without a window: see the command run.",
-		}
+		}, app.err)
 	}
-	config.DemoPace = 12 * time.Millisecond // about as fast as a model writes
-	app := NewApp(func(ctx context.Context) (*backend.Backend, error) { return backend.New(ctx, config) })
 	app.quitWith(ctx)
 	size := config.WindowSize()
 	state := options.Normal
@@ -78,11 +83,14 @@ func window(ctx context.Context, config backend.Config) error {
 		MinHeight:        480,
 		BackgroundColour: options.NewRGB(0x0e, 0x10, 0x13),
 		AssetServer:      &assetserver.Options{Assets: page},
-		OnStartup:        app.start,
-		OnBeforeClose:    app.closing,
-		OnShutdown:       app.stop,
-		Bind:             []any{app},
-		DragAndDrop:      &options.DragAndDrop{EnableFileDrop: false},
+		OnStartup: func(ctx context.Context) {
+			app.start(ctx)
+			app.fit()
+		},
+		OnBeforeClose: app.closing,
+		OnShutdown:    app.stop,
+		Bind:          []any{app},
+		DragAndDrop:   &options.DragAndDrop{EnableFileDrop: false},
 		Linux: &linux.Options{
 			Icon:        icon,
 			ProgramName: "temporal-sandbox-agent",
@@ -90,6 +98,9 @@ func window(ctx context.Context, config backend.Config) error {
 			WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand,
 		},
 	})
+	if err != nil {
+		app.stop(ctx) // there may have been no window to close
+	}
 	return errors.Join(err, app.err)
 }
 
