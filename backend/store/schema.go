@@ -28,6 +28,7 @@ CREATE TABLE records (
 const (
 	sqlPut = `INSERT INTO objects (id, codec, data) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	sqlGet = `SELECT codec, data FROM objects WHERE id = ?`
+	sqlOut = `DELETE FROM objects WHERE id = ?`
 	sqlHas = `SELECT 1 FROM objects WHERE id = ?`
 
 	sqlSet    = `INSERT OR REPLACE INTO records (key, codec, value) VALUES (?, ?, ?)`

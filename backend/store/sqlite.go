@@ -163,6 +163,24 @@ func (s *SQLite) Has(ctx context.Context, id ID) (bool, error) {
 	return err == nil, s.classify("look for object "+string(id), err)
 }
 
+// Remove implements Store.
+func (s *SQLite) Remove(ctx context.Context, ids ...ID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	err := s.writer.do(ctx, 0, func(ctx context.Context, st *statements) error {
+		for _, id := range ids {
+			if row := id.rowID(); row != nil {
+				if _, err := st.out.ExecContext(ctx, row); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return s.classify(fmt.Sprintf("remove %d objects", len(ids)), err)
+}
+
 // Close ends the writes that wait and closes the file. It may be called again.
 func (s *SQLite) Close() error {
 	if s.closed.Swap(true) {

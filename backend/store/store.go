@@ -53,5 +53,8 @@ type Records interface {
 type Store interface {
 	Objects
 	Records
+	// Remove forgets objects, all or none. It is for content that nobody else can
+	// have put, or puts again: an object does not know who refers to it.
+	Remove(ctx context.Context, ids ...ID) error
 	Close() error
 }

@@ -25,7 +25,7 @@ type job struct {
 
 // statements are the prepared writes of the writer's connection.
 type statements struct {
-	put, set, del *sql.Stmt
+	put, set, del, out *sql.Stmt
 }
 
 // writer owns the only connection that writes. Writes that come while it is
@@ -52,7 +52,7 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 	for _, p := range []struct {
 		into **sql.Stmt
 		text string
-	}{{&w.stmts.put, sqlPut}, {&w.stmts.set, sqlSet}, {&w.stmts.del, sqlDelete}} {
+	}{{&w.stmts.put, sqlPut}, {&w.stmts.set, sqlSet}, {&w.stmts.del, sqlDelete}, {&w.stmts.out, sqlOut}} {
 		if *p.into, err = conn.PrepareContext(ctx, p.text); err != nil { //nolint:sqlclosecheck // close does
 			return nil, errors.Join(err, conn.Close())
 		}
@@ -91,7 +91,7 @@ func (w *writer) close() error {
 	w.mu.Unlock()
 	<-w.ended
 	var err error
-	for _, st := range []*sql.Stmt{w.stmts.put, w.stmts.set, w.stmts.del} {
+	for _, st := range []*sql.Stmt{w.stmts.put, w.stmts.set, w.stmts.del, w.stmts.out} {
 		err = errors.Join(err, st.Close())
 	}
 	return errors.Join(err, w.conn.Close())

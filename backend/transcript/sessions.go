@@ -138,9 +138,13 @@ func (c *sessionCache) refresh(ctx context.Context, s store.Store) ([]protocol.S
 	return sessions, nil
 }
 
-// RemoveSession forgets a session: its record and the items of a turn under
-// way. Its commits stay where forks share them. A record that is saved later
-// is dropped.
+// RemoveSession forgets a session: its record, the items of a turn under way
+// and, unless forks share them, its commits with all that was said in them. What
+// was attached stays: others may have attached the same. A record that is saved
+// later is dropped.
+//
+// What is shared is known by the records: a fork must be saved (SaveSession)
+// before the session that it was forked from can be removed.
 func (t *Transcript) RemoveSession(ctx context.Context, id string) error {
 	t.saving.Lock()
 	defer t.saving.Unlock()
@@ -154,6 +158,15 @@ func (t *Transcript) RemoveSession(ctx context.Context, id string) error {
 	}
 	gone := []string{sessionKey(id), turnPrefix + id + "."}
 	if !shared {
+		own, err := t.ownObjects(ctx, id)
+		if err != nil {
+			return fmt.Errorf("remove session %s: %w", id, err)
+		}
+		// Before the records that name them, so that a removal that is cut off
+		// and repeated finds them.
+		if err := t.store.Remove(ctx, own...); err != nil {
+			return fmt.Errorf("remove session %s: %w", id, err)
+		}
 		gone = append(gone, commitKey(id+"."))
 	}
 	for _, prefix := range gone {
@@ -169,13 +182,60 @@ func (t *Transcript) RemoveSession(ctx context.Context, id string) error {
 	return nil
 }
 
-// hasForks tells whether a session that is there was forked from id.
+// ownObjects are the commits of a session's turns and the items in them. They
+// hold the turns' ids, so that no other session has the same.
+func (t *Transcript) ownObjects(ctx context.Context, id string) ([]store.ID, error) {
+	records, err := t.store.List(ctx, commitKey(id+"."), 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	var own []store.ID
+	for _, r := range records {
+		commit := store.ID(r.Value)
+		c, err := t.GetCommit(ctx, commit)
+		switch {
+		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrCorrupt):
+		case err != nil:
+			return nil, err
+		default:
+			for _, chunk := range c.Chunks {
+				own = append(own, chunk.ID)
+			}
+		}
+		own = append(own, commit)
+	}
+	return own, nil
+}
+
+// hasForks tells whether a session that is there was forked from id, or goes on
+// from one of its turns through others that are gone.
 func (t *Transcript) hasForks(ctx context.Context, id string) (bool, error) {
 	sessions, err := t.Sessions(ctx)
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(sessions, func(s protocol.Session) bool { return s.Parent == id }), nil
+	for _, s := range sessions {
+		if s.Parent == id {
+			return true, nil
+		}
+		if s.Parent == "" || s.ID == id {
+			continue
+		}
+		for at := store.ID(s.Head); at != ""; {
+			c, err := t.GetCommit(ctx, at)
+			if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
+				return true, nil // nobody can tell
+			}
+			if err != nil {
+				return false, err
+			}
+			if SessionOfTurn(c.Turn) == id {
+				return true, nil
+			}
+			at = c.Parent
+		}
+	}
+	return false, nil
 }
 
 func decodeSession(r store.Record) (protocol.Session, error) {

@@ -168,3 +168,85 @@ func BenchmarkStep(b *testing.B) {
 		})
 	}
 }
+
+// objectsOf are the objects that hold a conversation.
+func objectsOf(t *testing.T, tr *Transcript, head store.ID) []store.ID {
+	t.Helper()
+	var out []store.ID
+	for head != "" {
+		c, err := tr.GetCommit(t.Context(), head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, head)
+		for _, chunk := range c.Chunks {
+			out = append(out, chunk.ID)
+		}
+		head = c.Parent
+	}
+	return out
+}
+
+func TestRemovedSessionsLeaveNoText(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	tr := New(s)
+	left := func(ids []store.ID) (n int) {
+		t.Helper()
+		for _, id := range ids {
+			there, err := s.Has(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if there {
+				n++
+			}
+		}
+		return n
+	}
+	remove := func(id string) {
+		t.Helper()
+		for range 2 { // again, as after a crash
+			if err := New(s).RemoveSession(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	a := session(t, tr, "a", "A", 0, "one", "two", "three", "four")
+	ofA := objectsOf(t, tr, store.ID(a.Head))
+	other := session(t, tr, "other", "Other", 0, "one", "two")
+	ofOther := objectsOf(t, tr, store.ID(other.Head))
+
+	// A fork b of a, and a fork c of b, which goes on.
+	b := a
+	b.ID, b.Parent = "b", "a"
+	save(t, tr, b)
+	turn := ref("c", 3, store.ID(a.Head))
+	write(t, tr, turn, user(0, "of c"))
+	c := protocol.Session{ID: "c", Version: 1, Title: "C", Parent: "b", Head: string(commit(t, tr, turn))}
+	save(t, tr, c)
+	ofC := objectsOf(t, tr, store.ID(c.Head))
+
+	remove("b")
+	remove("a") // whose fork is gone, but not the fork's fork
+	if n := left(ofC); n != len(ofC) {
+		t.Fatalf("of %d objects of a fork, %d are left", len(ofC), n)
+	}
+	if n := left(ofA); n != len(ofA) {
+		t.Fatalf("of %d shared objects, %d are left", len(ofA), n)
+	}
+	remove("c")
+	if own := ofC[:len(ofC)-len(ofA)]; left(own) != 0 {
+		t.Errorf("of a removed fork, %d of %d objects are left", left(own), len(own))
+	}
+
+	d := session(t, tr, "d", "D", 0, "one", "two", "three", "four")
+	ofD := objectsOf(t, tr, store.ID(d.Head))
+	remove("d")
+	if n := left(ofD); n != 0 {
+		t.Errorf("of %d objects of a removed session, %d are left", len(ofD), n)
+	}
+	if n := left(ofOther); n != len(ofOther) {
+		t.Errorf("of %d objects of another session, %d are left", len(ofOther), n)
+	}
+}

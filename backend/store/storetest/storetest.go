@@ -28,6 +28,7 @@ func Run(t *testing.T, open Open) {
 		{"objects", objects},
 		{"objects stay", objectsStay},
 		{"unknown objects", unknownObjects},
+		{"removed objects", removedObjects},
 		{"concurrent puts", concurrentPuts},
 		{"records", records},
 		{"prefix is literal", literalPrefix},
@@ -55,6 +56,42 @@ func Run(t *testing.T, open Open) {
 				return s
 			})
 		})
+	}
+}
+
+func removedObjects(t *testing.T, open func() store.Store) {
+	s, ctx := open(), t.Context()
+	var ids []store.ID
+	for _, text := range []string{"one", "two", "three"} {
+		id, err := s.Put(ctx, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if err := s.Remove(ctx); err != nil {
+		t.Errorf("remove nothing: %v", err)
+	}
+	for range 2 { // again: they are not there
+		if err := s.Remove(ctx, ids[0], "no id", ids[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, id := range ids {
+		there, err := s.Has(ctx, id)
+		if err != nil || there != (i == 2) {
+			t.Errorf("object %d: %v, %v", i, there, err)
+		}
+	}
+	if _, err := s.Get(ctx, ids[0]); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("get a removed one: %v", err)
+	}
+	// Put again, it is there again.
+	if _, err := s.Put(ctx, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if content, err := s.Get(ctx, ids[0]); err != nil || string(content) != "one" {
+		t.Errorf("put again: %q, %v", content, err)
 	}
 }
 
