@@ -17,6 +17,12 @@ const pollRPS = 1000
 // milliseconds.
 const DefaultLongRun = 1500
 
+// crossOff is how often the server deletes the tasks that it is done with. What
+// is left of them is looked at again at the next start, and takes up space till
+// then: with the usual five minutes a start after 300 new sessions needed an
+// extra second. Where there is nothing to delete, nothing is written.
+const crossOff = 15 * time.Second
+
 // settings are the server's dynamic configuration. The stock values suit a
 // cluster under load; these suit one user on one machine: answer at once, then
 // sleep.
@@ -61,11 +67,11 @@ func settings(longRun int) dc.StaticClient {
 		dc.OutboundProcessorMaxPollInterval.Key():          30 * time.Minute,
 		dc.ArchivalProcessorMaxPollInterval.Key():          30 * time.Minute,
 		dc.TimerProcessorMaxPollInterval.Key():             30 * time.Minute,
-		dc.TransferProcessorUpdateAckInterval.Key():        5 * time.Minute,
-		dc.VisibilityProcessorUpdateAckInterval.Key():      5 * time.Minute,
+		dc.TransferProcessorUpdateAckInterval.Key():        crossOff,
+		dc.VisibilityProcessorUpdateAckInterval.Key():      crossOff,
 		dc.OutboundProcessorUpdateAckInterval.Key():        5 * time.Minute,
 		dc.ArchivalProcessorUpdateAckInterval.Key():        5 * time.Minute,
-		dc.TimerProcessorUpdateAckInterval.Key():           5 * time.Minute,
+		dc.TimerProcessorUpdateAckInterval.Key():           crossOff,
 		dc.PersistenceHealthSignalMetricsEnabled.Key():     false,
 		dc.PersistenceHealthSignalAggregationEnabled.Key(): false,
 		dc.DynamicConfigSubscriptionPollInterval.Key():     time.Hour,

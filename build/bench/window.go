@@ -94,6 +94,8 @@ func (b *bench) fill(data string, n int) error {
 			return errors.Join(err, product.Close(b.ctx))
 		}
 	}
+	// Made in a row; the engine gets the time to be done with them.
+	time.Sleep(settle + 5*time.Second)
 	return product.Close(b.ctx)
 }
 
