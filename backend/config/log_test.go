@@ -37,7 +37,7 @@ func TestTheLogIsAppendedToAndBegunAnewWhenItIsLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done() //nolint:errcheck // the test is over
+	defer done()
 	if info, err := os.Stat(p.LogFile()); err != nil || info.Size() != 0 {
 		t.Errorf("a long log goes on: %v, %v", info, err)
 	}
