@@ -30,12 +30,17 @@ func TestFreshWorkspaceHasAReadableName(t *testing.T) {
 	}
 	a.ok("run", "--new", "--provider", "demo", "hello")
 	untitled := a.sessions()[0]
-	if !regexp.MustCompile(`^20\d\d-\d\d-\d\d-\d{4}-[a-z2-7]{8}$`).MatchString(filepath.Base(untitled.Workspace)) {
+	if !regexp.MustCompile(`^hello-[a-z2-7]{8}$`).MatchString(filepath.Base(untitled.Workspace)) {
 		t.Errorf("without a title the workspace is %s", untitled.Workspace)
 	}
+	a.ok("run", "--new", "--provider", "demo", "привет")
+	wordless := a.sessions()[0]
+	if !regexp.MustCompile(`^20\d\d-\d\d-\d\d-\d{4}-[a-z2-7]{8}$`).MatchString(filepath.Base(wordless.Workspace)) {
+		t.Errorf("without a word to use the workspace is %s", wordless.Workspace)
+	}
 	folders, err := os.ReadDir(filepath.Join(a.data, "workspaces"))
-	if err != nil || len(folders) != 2 {
-		t.Errorf("two sessions have the folders %v, %v", folders, err)
+	if err != nil || len(folders) != 3 {
+		t.Errorf("three sessions have the folders %v, %v", folders, err)
 	}
 }
 

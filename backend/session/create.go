@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -27,7 +28,11 @@ func (s *Service) Create(ctx context.Context, request protocol.CreateRequest) (p
 	}
 	s.fillIn(&in)
 	if in.Place.Workspace == "" {
-		in.Place.Folder = folderName(in.ID, in.Title, time.Now())
+		about := in.Title
+		if about == "" && request.First != nil {
+			about, _, _ = strings.Cut(strings.TrimSpace(request.First.Text), "\n")
+		}
+		in.Place.Folder = folderName(in.ID, about, time.Now())
 	}
 	if _, err := s.Places.Backend(in.Place.Backend); err != nil {
 		return protocol.Session{}, &protocol.Fault{

@@ -10,8 +10,8 @@ import (
 // maxFolderWords is how much of a title is in the name of a folder, in bytes.
 const maxFolderWords = 40
 
-// folderName names the fresh folder of a new session: what its title says, or
-// when it was made, and then something of its own, so that no two sessions ask
+// folderName names the fresh folder of a new session: what its title or its
+// first message says, or when it was made, and then something of its own, so that no two sessions ask
 // for one name. It is decided once, here, and travels with the session.
 func folderName(id, title string, made time.Time) string {
 	words := folderWords(title)
