@@ -30,7 +30,7 @@ func statusKB(pid int, name string) int64 {
 	if err != nil {
 		return 0
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		if rest, ok := strings.CutPrefix(lines.Text(), name+":"); ok {
 			kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)

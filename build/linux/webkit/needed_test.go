@@ -19,7 +19,7 @@ func TestTheAppNeedsNoWindowLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	libraries, err := file.ImportedLibraries()
 	if err != nil {
 		t.Fatal(err)
