@@ -21,7 +21,6 @@ import (
 
 	"temporal-sandbox-agent/backend"
 	"temporal-sandbox-agent/backend/cli"
-	"temporal-sandbox-agent/backend/protocol"
 	"temporal-sandbox-agent/build/linux/webkit"
 )
 
@@ -36,7 +35,7 @@ var version = "dev"
 
 func main() {
 	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Process{
-		Version: version, Open: backend.New, Window: window, Out: os.Stdout, Err: os.Stderr, In: os.Stdin,
+		Version: version, Open: backend.New, Window: window, WebView: webkit.Load, Out: os.Stdout, Err: os.Stderr, In: os.Stdin,
 	}))
 }
 
@@ -61,12 +60,7 @@ func window(ctx context.Context, config backend.Config) error {
 	}
 	if err := webkit.Load(); err != nil {
 		app.stop(ctx)
-		return errors.Join(&protocol.Fault{
-			Class:    protocol.ClassUnavailable,
-			Happened: "WebKitGTK, which draws the window, can't be loaded",
-			Detail:   err.Error(),
-			Remedy:   "Install WebKitGTK 4.1 (Debian and Ubuntu: apt install libwebkit2gtk-4.1-0), or work without a window: see the command run.",
-		}, app.err)
+		return errors.Join(backend.WebViewFault(err), app.err)
 	}
 	app.quitWith(ctx)
 	size := config.WindowSize()

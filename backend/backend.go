@@ -55,6 +55,9 @@ type Config struct {
 	// LongRun is the number of events from which a session's workflow continues
 	// as new; engine.DefaultLongRun if 0.
 	LongRun int
+	// WebView loads what draws the window and tells what hinders; nil where it
+	// is a part of the program.
+	WebView func() error
 }
 
 // Backend is the open product.

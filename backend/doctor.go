@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"time"
 
 	"temporal-sandbox-agent/backend/engine"
@@ -20,7 +19,7 @@ const doctorLimit = 10 * time.Second
 func (b *Backend) Doctor(ctx context.Context) []protocol.Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
 	defer cancel()
-	checks := []protocol.Check{b.checkEngine(ctx), b.checkStore(ctx), checkShell(), checkWindow(ctx)}
+	checks := []protocol.Check{b.checkEngine(ctx), b.checkStore(ctx), checkShell(), checkWindow(ctx), b.checkWebView()}
 	for _, info := range b.Backends(ctx) {
 		check := protocol.Check{
 			Name: "backend " + info.Name, OK: info.Available, Needed: info.Name == "local", Text: info.Label, Remedy: info.Remedy,
@@ -93,17 +92,27 @@ func checkWindow(ctx context.Context) protocol.Check {
 	if fault, ok := errors.AsType[*protocol.Fault](err); ok {
 		check.Text, check.Remedy = fault.Happened, fault.Remedy
 	}
-	if version := webKit(ctx); version != "" {
-		check.Text += ", WebKitGTK " + version
+	return check
+}
+
+func (b *Backend) checkWebView() protocol.Check {
+	check := protocol.Check{Name: "web view", OK: true, Text: "what draws the window can be loaded"}
+	if b.config.WebView == nil {
+		return check
+	}
+	if err := b.config.WebView(); err != nil {
+		fault := WebViewFault(err)
+		check.OK, check.Text, check.Remedy = false, fault.Happened+": "+fault.Detail, fault.Remedy
 	}
 	return check
 }
 
-// webKit is the version of WebKitGTK, empty if it can't be told.
-func webKit(ctx context.Context) string {
-	out, err := exec.CommandContext(ctx, "pkg-config", "--modversion", "webkit2gtk-4.1").Output()
-	if err != nil {
-		return ""
+// WebViewFault says that Config.WebView failed.
+func WebViewFault(err error) *protocol.Fault {
+	return &protocol.Fault{
+		Class:    protocol.ClassUnavailable,
+		Happened: "WebKitGTK, which draws the window, can't be loaded",
+		Detail:   err.Error(),
+		Remedy:   "Install WebKitGTK 4.1 (Debian and Ubuntu: apt install libwebkit2gtk-4.1-0), or " + withoutWindow,
 	}
-	return strings.TrimSpace(string(out))
 }

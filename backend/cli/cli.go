@@ -84,9 +84,11 @@ type Process struct {
 	// Window opens the window: what the program does without a command. May be
 	// nil.
 	Window func(ctx context.Context, config backend.Config) error
-	Out    io.Writer
-	Err    io.Writer
-	In     io.Reader
+	// WebView loads what draws the window, see backend.Config.
+	WebView func() error
+	Out     io.Writer
+	Err     io.Writer
+	In      io.Reader
 }
 
 // App is what the commands share.
@@ -156,7 +158,7 @@ func countArgs(command *cobra.Command) {
 
 // config is the configuration that the common flags ask for.
 func (a *App) config() backend.Config {
-	return backend.Config{DataDir: a.dataDir, Version: a.Version}
+	return backend.Config{DataDir: a.dataDir, Version: a.Version, WebView: a.WebView}
 }
 
 // closeLimit is how long a command waits for a clean end.
