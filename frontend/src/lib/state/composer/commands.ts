@@ -12,7 +12,7 @@ export const commands: readonly Command[] = [
   { name: 'stop', arg: '', about: 'Stop the turn under way' },
   { name: 'retry', arg: '', about: 'Try the failed turn again' },
   { name: 'model', arg: '<name>', about: 'Choose the model of this session' },
-  { name: 'help', arg: '', about: 'Commands and keys' },
+  { name: 'help', arg: '', about: 'Keys and commands' },
   { name: 'switch', arg: '', about: 'Move this session to another backend: comes with the next version' },
   { name: 'fork', arg: '[title]', about: 'Branch conversation and files: comes with the next version' },
 ];

@@ -2,6 +2,7 @@ import { isBusy } from '../sessions';
 import type { App } from '../app.svelte';
 import { withDraft, withHistory } from '../prefs';
 import { uuid } from '$lib/util/uuid';
+import { faultOf } from '$lib/backend/errors';
 import type { Fault, Session } from '$lib/backend/types';
 import { isKnown, parseCommand, type ParsedCommand } from './commands';
 import { addFiles, pasteMax, release, textFile, type DraftFile } from './files';
@@ -196,7 +197,7 @@ export class Composer {
       const text = `There is no command /${command.name}. To send it as text, put a space before it.`;
       return this.#say(key, { tone: 'bad', text });
     }
-    const answer = await runCommand(this.#app, session, command);
+    const answer = await runCommand(this.#app, session, command).catch(failed);
     if (answer?.tone !== 'bad') this.setText('', key);
     this.#say(key, answer);
   }
@@ -218,7 +219,12 @@ export class Composer {
   }
 }
 
-/** Does what a command says; returns what there is to tell about it. */
+function failed(err: unknown): Note {
+  const fault = faultOf(err);
+  return { tone: 'bad', text: fault.happened, more: fault.remedy };
+}
+
+/** Does what a command says; returns what there is to tell about it. Rejects when the program refuses. */
 export async function runCommand(app: App, session: Session | undefined, { name, arg }: ParsedCommand): Promise<Note | null> {
   const bad = (text: string): Note => ({ tone: 'bad', text });
   if (name === 'help') {
@@ -233,23 +239,23 @@ export async function runCommand(app: App, session: Session | undefined, { name,
       return { tone: 'plain', text: 'Branching a session comes with the next version.' };
     case 'title':
       if (arg === '') return bad('Write the new name after /title.');
-      await app.rename(session.id, arg);
+      await app.backend.rename(session.id, arg);
       return null;
     case 'done':
       app.ui.open({ kind: 'done', session: session.id });
       return null;
     case 'stop':
       if (!isBusy(session)) return bad('Nothing is running.');
-      await app.stop(session.id);
+      await app.backend.stop(session.id);
       return null;
     case 'retry':
       if (session.state !== 'failed') return bad('The last turn did not fail: there is nothing to retry.');
-      await app.retryTurn(session.id);
+      await app.backend.retryTurn(session.id);
       return null;
     case 'model':
       if (arg === '') return bad('Write the name of a model after /model, or choose one above.');
-      await app.setOptions(session.id, { model: arg });
-      return { tone: 'plain', text: `The next answer comes from ${arg}.` };
+      await app.backend.setOptions(session.id, { model: arg });
+      return { tone: 'plain', text: isBusy(session) ? `${arg} answers from the next turn on.` : `The next answer comes from ${arg}.` };
     default:
       return bad(`There is no command /${name}.`);
   }

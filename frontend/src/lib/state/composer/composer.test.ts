@@ -254,6 +254,34 @@ describe('commands', () => {
     expect(backend.callsOf('retryTurn')).toEqual([['s']]);
   });
 
+  test('a refused command says why and stays to be tried again', async () => {
+    const no = refuse({ happened: 'It was refused.', remedy: 'Try later.' });
+    const { app, composer, backend } = await setUp({ rename: no, setOptions: no, stop: no, retryTurn: no }, working());
+    const commands = ['/title New', '/model gpt-x', '/stop'];
+    for (const text of commands) {
+      composer.setText(text);
+      await composer.submit();
+      expect(composer.note).toEqual({ tone: 'bad', text: 'It was refused.', more: 'Try later.' });
+      expect(composer.text).toBe(text);
+    }
+    backend.emit({ type: 'session', sessionId: 's', session: session('s', { version: 2, state: 'failed' }) });
+    composer.setText('/retry');
+    await composer.submit();
+    expect(composer.text).toBe('/retry');
+    expect(app.ui.toasts).toEqual([]);
+  });
+
+  test('/model says from when on', async () => {
+    const { composer, backend } = await setUp({}, working());
+    composer.setText('/model gpt-x');
+    await composer.submit();
+    expect(composer.note?.text).toBe('gpt-x answers from the next turn on.');
+    backend.emit({ type: 'session', sessionId: 's', session: session('s', { version: 2 }) });
+    composer.setText('/model gpt-y');
+    await composer.submit();
+    expect(composer.note?.text).toBe('The next answer comes from gpt-y.');
+  });
+
   test('what comes later says so', async () => {
     const { composer } = await setUp();
     for (const text of ['/switch', '/fork idea']) {
