@@ -58,35 +58,42 @@ func (a *App) start(ctx context.Context) {
 	close(a.shown)
 }
 
+// wails is Wails' context, when the window is there.
+func (a *App) wails() context.Context {
+	<-a.shown
+	return a.ctx
+}
+
 // fit makes the window no larger than the screen that it is on: not every
 // desktop does.
 func (a *App) fit() {
-	screens, err := runtime.ScreenGetAll(a.ctx)
+	screens, err := runtime.ScreenGetAll(a.wails())
 	if err != nil {
 		return
 	}
 	var size config.WindowSize
-	size.Width, size.Height = runtime.WindowGetSize(a.ctx)
+	size.Width, size.Height = runtime.WindowGetSize(a.wails())
 	for _, screen := range screens {
 		fits := screen.Size.Width >= size.Width && screen.Size.Height >= size.Height
 		if !screen.IsCurrent || fits || screen.Size.Width <= 0 {
 			continue
 		}
 		within := size.Within(screen.Size.Width, screen.Size.Height)
-		runtime.WindowSetSize(a.ctx, within.Width, within.Height)
-		runtime.WindowCenter(a.ctx)
+		runtime.WindowSetSize(a.wails(), within.Width, within.Height)
+		runtime.WindowCenter(a.wails())
 	}
 }
 
 // closing keeps the window's size for the next start. It never keeps the
 // window from being closed.
 func (a *App) closing(ctx context.Context) (prevent bool) {
+	o := a.current()
 	select {
-	case <-a.current().done:
+	case <-o.done:
 	default:
 		return false // still opening
 	}
-	if b := a.current().backend; b != nil {
+	if b := o.backend; b != nil {
 		var size config.WindowSize
 		size.Width, size.Height = runtime.WindowGetSize(ctx)
 		size.Maximised = runtime.WindowIsMaximised(ctx)
@@ -110,8 +117,8 @@ func (a *App) begin(o *opening) {
 	if o.err != nil {
 		return
 	}
-	<-a.shown
-	a.forward(a.ctx, o.backend.WatchAll(a.ctx))
+	ctx := a.wails()
+	a.forward(ctx, o.backend.WatchAll(ctx))
 }
 
 // RetryStart opens again what could not be opened: all of it, or the engine.
@@ -158,9 +165,8 @@ func (a *App) stop(ctx context.Context) {
 // quitWith closes the window when ctx ends: the system asked the process to.
 func (a *App) quitWith(ctx context.Context) {
 	context.AfterFunc(ctx, func() {
-		<-a.shown
 		<-a.current().done
-		runtime.Quit(a.ctx)
+		runtime.Quit(a.wails())
 	})
 }
 
@@ -180,7 +186,7 @@ func call[T any](a *App, f func(context.Context, *backend.Backend) (T, error)) (
 		var none T
 		return none, bound(o.err)
 	}
-	v, err := f(a.ctx, o.backend)
+	v, err := f(a.wails(), o.backend)
 	return v, bound(err)
 }
 
@@ -344,7 +350,7 @@ func (a *App) Models(provider string) ([]protocol.ModelInfo, error) {
 
 // PickFolder opens the system's folder dialog; empty means cancelled.
 func (a *App) PickFolder(start string) (string, error) {
-	folder, err := runtime.OpenDirectoryDialog(a.ctx, runtime.OpenDialogOptions{
+	folder, err := runtime.OpenDirectoryDialog(a.wails(), runtime.OpenDialogOptions{
 		Title: "Choose the workspace folder", DefaultDirectory: start, CanCreateDirectories: true,
 	})
 	return folder, bound(err)
@@ -382,7 +388,7 @@ func (a *App) OpenURL(url string) error {
 	if err := backend.CheckURL(url); err != nil {
 		return bound(err)
 	}
-	runtime.BrowserOpenURL(a.ctx, url)
+	runtime.BrowserOpenURL(a.wails(), url)
 	return nil
 }
 
@@ -464,4 +470,4 @@ func (a *App) Doctor() ([]protocol.Check, error) {
 }
 
 // Quit closes the window. What runs goes on when it is opened again.
-func (a *App) Quit() { runtime.Quit(a.ctx) }
+func (a *App) Quit() { runtime.Quit(a.wails()) }

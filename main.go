@@ -92,7 +92,7 @@ func window(ctx context.Context, config backend.Config) error {
 			WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand,
 		},
 	})
-	if err != nil {
+	if err != nil && !generating {
 		app.stop(ctx) // there may have been no window to close
 	}
 	return errors.Join(err, app.err)

@@ -91,20 +91,20 @@ func New(ctx context.Context, c Config) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{config: c, paths: paths, events: &event.Bus{}, log: slog.New(slog.DiscardHandler)}
-	// Without a log the app works all the same: say, on a full disk.
-	if log, done, err := config.OpenLog(paths, slog.LevelInfo); err == nil {
-		b.log, b.closeLog = log, done
-	}
 	objects, notices, err := store.Open(ctx, filepath.Join(paths.Data, "store"))
 	if err != nil {
 		return nil, storeFault(err)
 	}
 	b.store = objects
+	// Without a log the app works all the same: say, on a full disk.
+	if log, done, err := config.OpenLog(paths, slog.LevelInfo); err == nil {
+		b.log, b.closeLog = log, done
+	}
 	for _, n := range notices {
 		b.notices = append(b.notices, n.Text())
 	}
 	if err := b.wire(ctx); err != nil {
-		return nil, errors.Join(err, objects.Close())
+		return nil, errors.Join(err, b.closeParts(ctx))
 	}
 	if !c.StoreOnly {
 		b.startEngine(ctx)
@@ -240,6 +240,7 @@ func (b *Backend) startEngine(ctx context.Context) {
 			activities.Register(r)
 		},
 		Running: b.engineRuns,
+		HostLog: b.log,
 		Changed: func(engine.HostStatus) { b.tellEngine() },
 	})
 }
@@ -364,11 +365,19 @@ func (b *Backend) Close(ctx context.Context) error {
 	if b.host != nil {
 		errs = append(errs, b.host.Close(ctx))
 	}
-	errs = append(errs, b.tracer.Close(ctx))
+	errs = append(errs, b.tracer.Close(ctx), b.closeParts(ctx))
+	return errors.Join(errs...)
+}
+
+// closeParts closes what wire has opened so far.
+func (b *Backend) closeParts(ctx context.Context) error {
+	var errs []error
 	for _, c := range b.closers {
 		errs = append(errs, c(ctx))
 	}
-	b.Models.Close()
+	if b.Models != nil {
+		b.Models.Close()
+	}
 	errs = append(errs, b.store.Close())
 	if b.closeLog != nil {
 		errs = append(errs, b.closeLog())

@@ -27,6 +27,14 @@ func (a *Activities) commitTurn(ctx context.Context, in protocol.CommitTurnInput
 	if err != nil {
 		return "", fmt.Errorf("read the turn: %w", err)
 	}
+	left, err := a.leftSteered(ctx, in, items)
+	if err != nil {
+		return "", err
+	}
+	if err := a.write(ctx, in.Turn, left...); err != nil && !errors.Is(err, transcript.ErrCommitted) {
+		return "", fmt.Errorf("write a message: %w", err)
+	}
+	items = append(items, left...)
 	err = a.write(ctx, in.Turn, a.closingItems(in, end, items)...)
 	// A crash between the commit and its answer: it is there already.
 	if err != nil && !errors.Is(err, transcript.ErrCommitted) {
@@ -42,6 +50,30 @@ func (a *Activities) commitTurn(ctx context.Context, in protocol.CommitTurnInput
 		Tools: a.Tools.Names(), Fault: in.Fault,
 	})
 	return string(head), nil
+}
+
+// leftSteered returns the messages that the last step had taken into the turn
+// and did not come to write: they must not be lost with it.
+func (a *Activities) leftSteered(ctx context.Context, in protocol.CommitTurnInput, items []protocol.Item) ([]protocol.Item, error) {
+	written := map[string]bool{}
+	for _, item := range items {
+		written[item.ID] = true
+		if item.Kind == protocol.KindTurnEnd {
+			return nil, nil // closed before a crash
+		}
+	}
+	messages, err := a.messages(ctx, in.Steered)
+	if err != nil {
+		return nil, err
+	}
+	var left []protocol.Item
+	for i, m := range messages {
+		item := a.userItem(in.Turn, in.SteeredSeq+i, m, in.Steered[i])
+		if !written[item.ID] {
+			left = append(left, item)
+		}
+	}
+	return left, nil
 }
 
 // closingItems returns the items that close the turn.

@@ -26,10 +26,7 @@ func (a *Activities) CallModel(ctx context.Context, in protocol.CallModelInput) 
 
 func (a *Activities) callModel(ctx context.Context, in protocol.CallModelInput) (protocol.CallModelResult, error) {
 	var none protocol.CallModelResult
-	place, err := a.Places.Open(ctx, in.Turn.SessionID, in.Place)
-	if err != nil {
-		return none, err
-	}
+	// First of all: what the user has said stands in the conversation.
 	steered, err := a.messages(ctx, in.Steered)
 	if err != nil {
 		return none, err
@@ -38,6 +35,10 @@ func (a *Activities) callModel(ctx context.Context, in protocol.CallModelInput) 
 		if err := a.write(ctx, in.Turn, a.userItem(in.Turn, in.Seq+i, m, in.Steered[i])); err != nil {
 			return none, fmt.Errorf("write the message: %w", err)
 		}
+	}
+	place, err := a.Places.Open(ctx, in.Turn.SessionID, in.Place)
+	if err != nil {
+		return none, err
 	}
 	if err := a.putAttachments(ctx, place, steered); err != nil {
 		return none, err

@@ -1,28 +1,14 @@
 package activity_test
 
 import (
-	"log/slog"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
 
 	"go.temporal.io/sdk/testsuite"
 
-	"temporal-sandbox-agent/backend/activity"
-	"temporal-sandbox-agent/backend/event"
-	"temporal-sandbox-agent/backend/llm"
 	"temporal-sandbox-agent/backend/llm/llmtest"
 	"temporal-sandbox-agent/backend/protocol"
-	"temporal-sandbox-agent/backend/store"
-	"temporal-sandbox-agent/backend/tool"
-	"temporal-sandbox-agent/backend/trace"
-	"temporal-sandbox-agent/backend/transcript"
-	"temporal-sandbox-agent/backend/workplace"
-	"temporal-sandbox-agent/sandbox"
-	"temporal-sandbox-agent/sandbox/journal"
-	"temporal-sandbox-agent/sandbox/local"
 )
 
 // An answer that was written is the answer, also if the app was killed before
@@ -36,33 +22,7 @@ func TestAnAnswerCountsOnce(t *testing.T) {
 		}, Usage: &llmtest.Usage{Input: 10, Output: 2}},
 		llmtest.Text("asked again"),
 	)
-	dir := t.TempDir()
-	objects, _, err := store.Open(t.Context(), filepath.Join(dir, "store"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = objects.Close() })
-	work := filepath.Join(dir, "work")
-	if err := os.Mkdir(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	provider := local.New(local.Config{WorkspacesDir: filepath.Join(dir, "workspaces"), StateDir: filepath.Join(dir, "state"), Home: dir + "/home"})
-	t.Cleanup(func() { _ = provider.Close() })
-	models := llm.NewRegistry(llm.Config{
-		Settings: func() llm.Settings {
-			return llm.Settings{OpenAI: llm.OpenAISettings{Key: "not-a-key", BaseURL: model.URL}}
-		},
-		Targets: []llm.Target{},
-	})
-	t.Cleanup(models.Close)
-	conversations := transcript.New(objects)
-	a := &activity.Activities{
-		Transcript: conversations, Objects: objects, Models: models, Tools: tool.NewSet(),
-		Places: workplace.New(workplace.Backend{
-			Provider: provider, Journal: func(sb sandbox.Sandbox) (workplace.Journal, error) { return journal.Open(sb), nil },
-		}),
-		Events: &event.Bus{}, Tracer: trace.Off{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-	}
+	a, conversations, work := activities(t, model.URL)
 	env := (&testsuite.WorkflowTestSuite{}).NewTestActivityEnvironment()
 	env.RegisterActivity(a.CallModel)
 	turn := protocol.TurnRef{SessionID: "s", TurnID: "s.1", Index: 1}

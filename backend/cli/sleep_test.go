@@ -11,7 +11,7 @@ import (
 	"temporal-sandbox-agent/backend/llm/llmtest"
 )
 
-// asleep is longer than the engine waits for a sign of life.
+// asleep is longer than most programs wait for a sign of life.
 const asleep = 14 * time.Second
 
 // A computer that sleeps in the middle of a turn, as every laptop does: the app

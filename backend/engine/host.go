@@ -23,6 +23,9 @@ type HostOptions struct {
 	Running func(ctx context.Context, e *Engine)
 	// Changed is called with every change of the state. May be nil.
 	Changed func(HostStatus)
+	// HostLog takes what the host itself has to say; nil is nothing. The engine
+	// has a log of its own, see Options.
+	HostLog *slog.Logger
 }
 
 // HostState is what a Host is doing.
@@ -68,7 +71,7 @@ type Host struct {
 func StartHost(ctx context.Context, opts HostOptions) *Host {
 	ctx, cancel := context.WithCancel(ctx)
 	h := &Host{
-		opts: opts, log: opts.Log, cancel: cancel,
+		opts: opts, log: opts.HostLog, cancel: cancel,
 		ended: make(chan struct{}), again: make(chan struct{}, 1), turned: make(chan struct{}),
 		status: HostStatus{State: HostStarting, Since: time.Now()},
 	}
@@ -166,27 +169,45 @@ func (h *Host) close(ctx context.Context, e *Engine) error {
 }
 
 func (h *Host) set(status HostStatus, e *Engine) {
-	status.Since = time.Now()
 	h.mu.Lock()
-	h.status, h.engine = status, e
-	close(h.turned)
-	h.turned = make(chan struct{})
+	status = h.become(status, e)
 	h.mu.Unlock()
 	if h.opts.Changed != nil {
 		h.opts.Changed(status)
 	}
 }
 
+// turn sets a status without an engine if the state is from, and tells whether
+// it was.
+func (h *Host) turn(from HostState, status HostStatus) bool {
+	h.mu.Lock()
+	was := h.status.State == from
+	if was {
+		status = h.become(status, nil)
+	}
+	h.mu.Unlock()
+	if was && h.opts.Changed != nil {
+		h.opts.Changed(status)
+	}
+	return was
+}
+
+// become is called with the lock held.
+func (h *Host) become(status HostStatus, e *Engine) HostStatus {
+	status.Since = time.Now()
+	h.status, h.engine = status, e
+	close(h.turned)
+	h.turned = make(chan struct{})
+	return status
+}
+
 // Retry opens the engine again after it could not be opened, and returns at
 // once; Engine waits for it. In any other state there is nothing to do.
 func (h *Host) Retry() {
-	h.mu.Lock()
-	failed := h.status.State == HostFailed
-	h.mu.Unlock()
-	if !failed {
+	// Of two calls at once only one finds it failed.
+	if !h.turn(HostFailed, HostStatus{State: HostStarting}) {
 		return
 	}
-	h.set(HostStatus{State: HostStarting}, nil)
 	select {
 	case h.again <- struct{}{}:
 	default:

@@ -27,7 +27,7 @@ import (
 )
 
 // After a crash the server still believes that the dead worker is at work: on
-// activities until their heartbeat timeout, on workflow tasks until their
+// activities until their heartbeat timeout of minutes, on workflow tasks until their
 // timeout. On one machine we know better. Whatever was started before this
 // process owned the engine was started by a process that is gone, because only
 // the owner of the data folder runs a worker.
@@ -42,7 +42,7 @@ import (
 //     at once, on the common queue. ResetStickyTaskQueue and a signal do not
 //     help: both leave a started task alone.
 //   - A task that was scheduled but not started needs nothing: a start does
-//     the transfers of the last five minutes again (settings: UpdateAck), and
+//     the last transfers again (settings: UpdateAck), and
 //     as nobody polls the dead worker's own queue, they go to the common one.
 //   - Workflow tasks that only carry an update are never written: after a
 //     crash they are gone, and the client's retry with the same update id
@@ -76,12 +76,18 @@ func (e *Engine) Reap(ctx context.Context) (Reaped, error) {
 	}
 	defer func() { _ = conn.Close() }()
 	r := reaper{engine: e, admin: adminservice.NewAdminServiceClient(conn)}
-	group, ctx := errgroup.WithContext(ctx)
+	// One that fails keeps no other from being reaped.
+	errs := make([]error, len(ids))
+	var group errgroup.Group
 	group.SetLimit(reapLimit)
-	for _, id := range ids {
-		group.Go(func() error { return r.workflow(ctx, id) })
+	for i, id := range ids {
+		group.Go(func() error {
+			errs[i] = r.workflow(ctx, id)
+			return nil
+		})
 	}
-	err = group.Wait()
+	_ = group.Wait()
+	err = errors.Join(errs...)
 	return Reaped{Activities: int(r.activities.Load()), Tasks: int(r.tasks.Load())}, err
 }
 

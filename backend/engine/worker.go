@@ -24,6 +24,9 @@ const (
 	// stickyTimeout is how long a workflow task waits for the worker that has
 	// the workflow in memory, after which any worker may have it (stock: 5 s).
 	stickyTimeout = 2 * time.Second
+	// heartbeats are sent at most this often. They carry back a cancellation
+	// when the quicker way, a push, failed.
+	heartbeats = 5 * time.Second
 	// deadlockTime is how long workflow code may run without yielding. The
 	// stock second is not enough for a laptop that was just opened.
 	deadlockTime = 10 * time.Second
@@ -86,6 +89,8 @@ func StartWorker(c client.Client, register func(worker.Registry), opts WorkerOpt
 		MaxEagerActivityReservationsPerWorkflowTask: &eager,
 		StickyScheduleToStartTimeout:                stickyTimeout,
 		DeadlockDetectionTimeout:                    deadlockTime,
+		MaxHeartbeatThrottleInterval:                heartbeats,
+		DefaultHeartbeatThrottleInterval:            heartbeats,
 		WorkerStopTimeout:                           opts.StopTimeout,
 		DisableRegistrationAliasing:                 true,
 		OnFatalError:                                opts.OnFatalError,

@@ -208,6 +208,11 @@ type CommitTurnInput struct {
 	Usage      Usage   `json:"usage"`
 	Provider   string  `json:"provider"`
 	Model      string  `json:"model"`
+	// Steered are messages that were taken into the turn by a step that did not
+	// end; the first belongs at SteeredSeq. Those that the step has not written
+	// are written with the commit.
+	Steered    []QueuedMessage `json:"steered,omitempty"`
+	SteeredSeq int             `json:"steeredSeq,omitempty"`
 }
 
 // CommitTurnResult names the new head.

@@ -12,12 +12,15 @@ import (
 
 // Time limits of activities. The engine measures them by the clock, which goes
 // on while a computer sleeps, and jumps when it is set: whatever is shorter
-// than a night would end what was at work at each waking. So there is no limit
-// for signs of life: a worker that died is noticed by the reaper at the next
-// start. The long start-to-close limit only stops what would hang for ever;
-// what is quick can be done again.
+// than a nap would end what was at work at each waking, and a worker that died
+// is noticed by the reaper at the next start anyway. So the limit for signs of
+// life is long: it is for a report that got lost between worker and engine (a
+// full disk, say), which nobody would send again. What is given up so is done
+// again: a command is found in the journal, a model is asked anew. The longer
+// limit only stops what would hang for ever; what is quick can be done again.
 const (
 	startToClose = 365 * 24 * time.Hour
+	signOfLife   = 5 * time.Minute
 	quickLimit   = 5 * time.Minute
 )
 
@@ -26,6 +29,7 @@ const (
 func once(ctx workflow.Context, name string, in, out any) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: startToClose,
+		HeartbeatTimeout:    signOfLife,
 		WaitForCancellation: true,
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
 	})

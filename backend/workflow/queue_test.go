@@ -132,6 +132,40 @@ func TestSteeringAfterTheLastAnswerIsNotLost(t *testing.T) {
 	}
 }
 
+// A message that steers a turn whose next step fails or is stopped is handed to
+// the commit, which writes it if the step did not.
+func TestSteeringIsNotLostWithTheStepThatTookIt(t *testing.T) {
+	for _, class := range []protocol.Class{protocol.ClassSandboxGone, protocol.ClassContext} {
+		w := &world{}
+		release := slow(w)
+		asked := w.model
+		w.model = func(n int, in protocol.CallModelInput) (protocol.CallModelResult, error) {
+			if n == 2 {
+				return protocol.CallModelResult{}, fault(class, 0)
+			}
+			return asked(n, in)
+		}
+		s := newSession(t, w)
+		s.at(time.Second, func() {
+			s.update(protocol.UpdateSendMessage, "u2", protocol.QueuedMessage{ID: "m2", Content: "c2", Steer: true})
+			release()
+		})
+		s.run(input(protocol.ApproveNever))
+		commit := w.commits[0]
+		if class == protocol.ClassSandboxGone {
+			if got := ids(commit.Steered); len(got) != 1 || got[0] != "m2" || commit.SteeredSeq != w.models[1].Seq {
+				t.Errorf("%s: the commit has %q at %d; the step was asked for at %d", class, got, commit.SteeredSeq, w.models[1].Seq)
+			}
+			continue
+		}
+		// The model was asked, so the message is written; the summary that makes
+		// room must not take its place.
+		if len(w.compacted) != 1 || w.compacted[0].Seq != w.models[1].Seq+1 || len(w.models[2].Steered) != 0 || len(commit.Steered) != 0 {
+			t.Errorf("%s: summary at %+v; then asked %+v; commit %+v", class, w.compacted, w.models[2], commit)
+		}
+	}
+}
+
 func TestBadMessagesAreRefused(t *testing.T) {
 	s := newSession(t, &world{})
 	var refused []*outcome

@@ -31,6 +31,9 @@ type turn struct {
 	usage    protocol.Usage
 	// context and window are of the last model call.
 	context, window int64
+	// steered are messages that the step under way has taken out of the queue:
+	// until it ends they may not be written. The first belongs at seq.
+	steered []protocol.QueuedMessage
 }
 
 // turn takes the next message and works it. It always ends with a commit.
@@ -80,6 +83,8 @@ func (a *agent) endTurn(ctx workflow.Context, t *turn, started time.Time, fault 
 		Usage:      t.usage,
 		Provider:   t.provider,
 		Model:      t.model,
+		Steered:    t.steered,
+		SteeredSeq: t.seq,
 	}, &commit)
 	if err != nil {
 		// The items are still in the store under the turn's id; only the commit
@@ -173,6 +178,7 @@ func (t *turn) prepare(ctx workflow.Context, message protocol.QueuedMessage) *pr
 
 // ask has the model answer once and returns its calls.
 func (t *turn) ask(ctx workflow.Context) ([]protocol.ToolCall, *protocol.Fault) {
+	t.steered = t.takeSteered()
 	in := protocol.CallModelInput{
 		Turn:     t.ref,
 		Place:    t.place(),
@@ -181,7 +187,7 @@ func (t *turn) ask(ctx workflow.Context) ([]protocol.ToolCall, *protocol.Fault) 
 		Provider: t.provider,
 		Model:    t.model,
 		Effort:   t.s.Options.Effort,
-		Steered:  t.takeSteered(),
+		Steered:  t.steered,
 	}
 	var tries retries
 	compacted := false
@@ -189,7 +195,7 @@ func (t *turn) ask(ctx workflow.Context) ([]protocol.ToolCall, *protocol.Fault) 
 		var out protocol.CallModelResult
 		err := once(ctx, protocol.ActivityCallModel, in, &out)
 		if err == nil {
-			t.seq = out.NextSeq
+			t.seq, t.steered = out.NextSeq, nil
 			t.usage = t.usage.Add(out.Usage)
 			t.context, t.window = out.ContextTokens, out.Window
 			return out.Calls, nil
@@ -197,6 +203,10 @@ func (t *turn) ask(ctx workflow.Context) ([]protocol.ToolCall, *protocol.Fault) 
 		fault := faultOf(err)
 		if fault.Class == protocol.ClassContext && !compacted {
 			compacted = true
+			// The model was asked, so the messages are written: the summary's place
+			// is behind them.
+			t.seq += len(t.steered)
+			t.steered, in.Steered = nil, nil
 			if fault := t.compact(ctx); fault != nil {
 				return nil, fault
 			}
