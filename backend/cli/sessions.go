@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -251,7 +252,7 @@ is given. A folder that you picked is never removed.`,
 				if err := b.Sessions.Destroy(cmd.Context(), s.ID, !keep); err != nil {
 					return err
 				}
-				return a.tell(asJSON, s, "destroyed", s.OwnWorkspace && !keep)
+				return a.tell(asJSON, s, "destroyed", a.removed(s, keep))
 			})
 		},
 	}
@@ -259,6 +260,19 @@ is given. A folder that you picked is never removed.`,
 	command.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	command.Flags().BoolVar(&keep, "keep-workspace", false, "keep the folder that was made for the session")
 	return command
+}
+
+// removed tells whether a session's folder went with it. One that should have
+// and is still there is told of.
+func (a *App) removed(s protocol.Session, keep bool) bool {
+	if !s.OwnWorkspace || keep {
+		return false
+	}
+	if _, err := os.Lstat(s.Workspace); err == nil {
+		_, _ = fmt.Fprintln(a.Err, "the folder could not be removed:", s.Workspace)
+		return false
+	}
+	return true
 }
 
 func (a *App) stopCommand() *cobra.Command {

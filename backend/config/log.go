@@ -15,7 +15,8 @@ const maxLogBytes = 4 << 20
 func (p Paths) LogFile() string { return filepath.Join(p.State, "app.log") }
 
 // OpenLog opens the app's log for appending: processes that share the folders
-// write to it at once. Messages, commands' output and keys are never logged.
+// write to it at once. Whoever logs leaves out what people, models and commands
+// said, and keys: the file goes into reports of faults.
 // The second result closes it.
 func OpenLog(p Paths, level slog.Leveler) (*slog.Logger, func() error, error) {
 	name := p.LogFile()

@@ -220,8 +220,8 @@ func BenchmarkIdle(b *testing.B) {
 }
 
 // fill makes a data folder with idle workflows that were left alone for a
-// while: the server has crossed off the tasks that made them. (It does so every
-// five minutes; what a start finds not crossed off it does again.)
+// while: the server has crossed off the tasks that made them (it does so in the
+// background; what a start finds not crossed off it does again).
 func fill(b *testing.B, dir string, n int) {
 	b.Helper()
 	quick := settings(DefaultLongRun)

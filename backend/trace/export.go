@@ -217,15 +217,34 @@ func (e *exporter) post(ctx context.Context, c Credentials, body []byte) error {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, 2<<10))
 	switch res.StatusCode / 100 {
 	case 2:
 		return nil
 	case 4:
-		return fmt.Errorf("%w: %s: %s", errFinal, res.Status, text)
+		return fmt.Errorf("%w: %s%s", errFinal, res.Status, code(res.Body))
 	default:
-		return fmt.Errorf("%s: %s", res.Status, text)
+		return fmt.Errorf("%s%s", res.Status, code(res.Body))
 	}
+}
+
+// code is the code of an error that the server gives. Not its message: that may
+// repeat what was sent, and it ends in a log.
+func code(body io.Reader) string {
+	var answer struct {
+		Error struct {
+			Code string `json:"code"`
+			Type string `json:"type"`
+		} `json:"error"`
+	}
+	if json.NewDecoder(io.LimitReader(body, 16<<10)).Decode(&answer) != nil {
+		return ""
+	}
+	for _, word := range []string{answer.Error.Code, answer.Error.Type} {
+		if word != "" && len(word) < 64 {
+			return ": " + word
+		}
+	}
+	return ""
 }
 
 // close sends what waits until ctx ends, and then gives up.

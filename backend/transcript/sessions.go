@@ -139,9 +139,9 @@ func (c *sessionCache) refresh(ctx context.Context, s store.Store) ([]protocol.S
 }
 
 // RemoveSession forgets a session: its record, the items of a turn under way
-// and, unless forks share them, its commits with all that was said in them. What
-// was attached stays: others may have attached the same. A record that is saved
-// later is dropped.
+// and, unless forks share them, its commits. Objects of their own stay: messages as
+// they were sent, and what was attached, which others may have attached too. A
+// record that is saved later is dropped.
 //
 // What is shared is known by the records: a fork must be saved (SaveSession)
 // before the session that it was forked from can be removed.
