@@ -205,6 +205,28 @@ const checks = {
     return page;
   },
 
+  async 'a key that was meant for the message runs no command, and is written'(open) {
+    const page = await open('workbench');
+    await settle(page, 800);
+    const ran = () => page.evaluate(() => window.galleryScene.backend.callsOf('resolve').length);
+    // The card takes the focus anew, and the key comes at that moment.
+    await page.evaluate(() => {
+      const app = window.galleryApp;
+      const { selected } = app.sessions;
+      document.activeElement.blur();
+      document.addEventListener('focusin', (e) => e.target.matches('[data-allow]') && e.target.click(), { once: true });
+      const approvals = selected.approvals.map((a) => ({ ...a, id: 'new' }));
+      app.sessions.put({ ...selected, approvals: [] });
+      setTimeout(() => app.sessions.put({ ...selected, approvals }), 50);
+    });
+    await page.waitForFunction(() => document.activeElement?.matches('[data-allow]'));
+    assert.equal(await ran(), 0);
+    await page.keyboard.type('wait');
+    assert.equal(await page.getByRole('combobox', { name: 'Message' }).inputValue(), 'wait');
+    assert.equal(await ran(), 0);
+    return page;
+  },
+
   async 'an approval does not take the focus from what is being written'(open) {
     const page = await open('running');
     await settle(page, 800);

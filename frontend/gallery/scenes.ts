@@ -5,7 +5,7 @@ import { fakeBackend, type FakeBackend } from '../src/testing/fake-backend';
 import { boot, options, session, settings } from '../src/testing/fixtures';
 import { Talk } from './items';
 import { stream } from './live';
-import { answer, parserDiff, pytest, testDiff } from './texts';
+import { answer, parserDiff, patch, pytest, testDiff } from './texts';
 
 export interface Scene {
   backend: FakeBackend;
@@ -260,7 +260,7 @@ export const scenes: Record<string, (theme: 'dark' | 'light') => Scene> = {
         turn: openTurn(1, 'Waiting for you'),
         approvals: [
           approval(first, { detail, title: 'cat > deploy.sh <<EOF', prefixes: [], reason: 'may do anything' }),
-          { ...approval(second, { title: 'Edit 2 files', detail: 'src/parser.py +6 −4\ntests/test_parse.py +13 −0', reason: 'outside the workspace', prefixes: ['src', 'tests'] }), tool: 'apply_patch' },
+          { ...approval(second, { title: 'Edit 2 files', detail: patch, reason: 'outside the workspace', prefixes: ['src', 'tests'] }), tool: 'apply_patch' },
         ],
       },
     };

@@ -57,3 +57,22 @@ def parse_offset(text: str) -> tzinfo | None:
 > The failing test is pinned to six offsets now, so that it would have caught this on any machine.
 
 See [the RFC](https://www.rfc-editor.org/rfc/rfc3339) and [src/parser.py](src/parser.py:88). All 48 tests pass.`;
+
+export const patch = `*** Begin Patch
+*** Update File: src/parser.py
+@@ def parse(text: str) -> date:
+     text = text.strip()
+-    return datetime.strptime(text, "%d.%m.%Y").date()
++    for form in FORMS:
++        try:
++            return datetime.strptime(text, form).date()
++        except ValueError:
++            continue
++    raise ValueError(f"not a date: {text!r}")
+*** Add File: tests/test_parse.py
++from parser import parse
++
++def test_both_forms():
++    assert parse("31.12.2026") == parse("2026-12-31")
+*** Delete File: src/legacy/very/deep/inside/a/folder/old_parser_that_nobody_uses.py
+*** End Patch`;
