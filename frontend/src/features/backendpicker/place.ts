@@ -18,11 +18,6 @@ export const KNOWN: readonly Pick<BackendInfo, 'name' | 'label' | 'blurb'>[] = [
   { name: 'daytona', label: 'Daytona', blurb: 'A sandbox in the cloud' },
 ];
 
-/** Tells whether a key is what a backend lacks. */
-export function lacksKey(info: BackendInfo): boolean {
-  return /_API_KEY\b/.test(`${info.reason ?? ''} ${info.remedy ?? ''}`);
-}
-
 /**
  * problem says why a session can't be made here; '' when it can. `existing` is
  * true when the user wants a folder of their own, `verdict` what is known of it.

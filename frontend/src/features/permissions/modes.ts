@@ -9,7 +9,7 @@ export interface Mode {
 
 export const MODES: readonly Mode[] = [
   { value: 'ask', label: 'Ask always', explain: 'Asks before every command and every change.' },
-  { value: 'auto', label: 'Ask for risky', explain: 'Known harmless commands run at once. Everything else asks.' },
+  { value: 'auto', label: 'Ask for risky', explain: 'Reading, harmless commands and edits inside the folder run at once. Everything else asks.' },
   { value: 'never', label: 'Never ask', explain: 'Everything runs at once, without a question.' },
 ];
 

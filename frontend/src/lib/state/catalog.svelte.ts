@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
 import type { BackendInfo, Fault, ModelInfo, ProviderInfo } from '$lib/backend/types';
+import { shown } from './catalog';
 
 /**
  * What can be chosen: backends and providers with their models. Probing takes
@@ -35,7 +36,7 @@ export class CatalogStore {
     if (this.loadingBackends) return;
     this.loadingBackends = true;
     try {
-      this.backends = await this.#backend.backends();
+      this.backends = (await this.#backend.backends()).map(shown);
       this.fault = null;
     } catch (err) {
       this.fault = faultOf(err);
