@@ -129,7 +129,7 @@ const checks = {
     assert.equal(await dialogs(page), 0);
     await page.getByRole('tree').focus();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.getByRole('dialog', { name: 'Keys and commands' }).waitFor();
     return page;
   },
 
@@ -206,12 +206,12 @@ const checks = {
   },
 
   async 'a key is set, and its value is nowhere in the page'(open) {
-    const page = await open('settings-backends');
-    await page.getByRole('button', { name: 'Set E2B key' }).click();
+    const page = await open('settings-models');
+    await page.getByRole('button', { name: 'Set Gateway key' }).click();
     await page.keyboard.type('not-a-real-value');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => window.galleryScene.backend.callsOf('setKey').length > 0);
-    assert.deepEqual(await calls(page, 'setKey'), [['E2B_API_KEY', 'not-a-real-value']]);
+    assert.deepEqual(await calls(page, 'setKey'), [['GATEWAY_API_KEY', 'not-a-real-value']]);
     await settle(page);
     assert.ok(!(await page.content()).includes('not-a-real-value'));
     return page;

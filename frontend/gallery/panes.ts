@@ -43,6 +43,7 @@ const keys: KeyInfo[] = [
   { name: 'E2B_API_KEY', label: 'E2B key', set: false, where: '', secret: true, readOnly: false },
   { name: 'E2B_DOMAIN', label: 'E2B domain', set: false, where: '', secret: false, readOnly: false },
   { name: 'DAYTONA_API_KEY', label: 'Daytona key', set: true, where: 'file', hint: '…77aa', secret: true, readOnly: false },
+  { name: 'GATEWAY_API_KEY', label: 'Gateway key', set: false, where: '', secret: true, readOnly: false },
   { name: 'EXAMPLES_TEMPORAL_TRACE', label: 'Tracing', set: true, where: 'environment', secret: false, value: 'none', readOnly: true },
 ];
 
@@ -174,6 +175,11 @@ export const panes: Record<string, (theme: 'dark' | 'light') => Scene> = {
   destroy: pane(() => ({ dialog: { kind: 'destroy', session: 'a' } })),
   'destroy-failing': pane(() => ({ dialog: { kind: 'destroy', session: 'c' }, methods: failing, after: click('dialog input[type="checkbox"]', 'dialog .danger') })),
   palette: pane(() => ({ dialog: { kind: 'palette' } })),
+  menu: pane(() => ({ after: click('.brand .button') })),
+  'menu-bare': pane(() => ({ settings: { prefs: { selected: 'a', sidebarHidden: true, workspaceHidden: true } }, after: click('.bar [aria-label="Menu"]') })),
+  'toast-over-dialog': pane(() => ({ dialog: { kind: 'settings' }, after: (app) => setTimeout(() => app.ui.fail(refusal({ happened: 'The setting can’t be kept: the disk is full.', remedy: 'Free some space, then try again.' })), 300) })),
+  'usage-below': pane(() => ({ after: click('.status .number') })),
+  'text-large': pane(() => ({ settings: { prefs: { selected: 'a', zoom: 1.5, workspaceHidden: true } } })),
   shortcuts: pane(() => ({ dialog: { kind: 'shortcuts' } })),
   inbox: pane(() => ({ dialog: { kind: 'inbox' } })),
   about: pane(() => ({ dialog: { kind: 'about' } })),

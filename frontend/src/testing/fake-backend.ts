@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError } from '$lib/backend/errors';
-import type { AppEvent, Fault, MenuCommand } from '$lib/backend/types';
+import type { AppEvent, Fault } from '$lib/backend/types';
 import { boot, session, settings } from './fixtures';
 
 type Method = keyof Backend;
@@ -13,7 +13,6 @@ export interface FakeBackend extends Backend {
   callsOf(method: Method): unknown[][];
   /** Sends events as the program would. */
   emit(...batch: AppEvent[]): void;
-  menu(command: MenuCommand): void;
 }
 
 /** A fault for tests of what failing looks like. */
@@ -28,7 +27,6 @@ export function refuse(change: Partial<Fault> = {}): () => Promise<never> {
 export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
   const calls: Calls = [];
   const receivers = new Set<(batch: AppEvent[]) => void>();
-  const menus = new Set<(command: MenuCommand) => void>();
   const nothing = () => Promise.resolve();
 
   const base: Backend = {
@@ -81,10 +79,6 @@ export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
       receivers.add(receive);
       return () => receivers.delete(receive);
     },
-    onMenu: (receive) => {
-      menus.add(receive);
-      return () => menus.delete(receive);
-    },
   };
 
   const all = { ...base, ...methods };
@@ -103,6 +97,5 @@ export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
     calls,
     callsOf: (method) => calls.filter((c) => c.method === method).map((c) => c.args),
     emit: (...batch) => receivers.forEach((receive) => receive(batch)),
-    menu: (command) => menus.forEach((receive) => receive(command)),
   };
 }

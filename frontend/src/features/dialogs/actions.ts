@@ -1,4 +1,6 @@
 // The commands of the palette, for the state that the window is in.
+import ArrowDown from '@lucide/svelte/icons/arrow-down';
+import ArrowUp from '@lucide/svelte/icons/arrow-up';
 import Activity from '@lucide/svelte/icons/activity';
 import CircleStop from '@lucide/svelte/icons/circle-stop';
 import FolderOpen from '@lucide/svelte/icons/folder-open';
@@ -16,8 +18,11 @@ import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
 import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
 import Shield from '@lucide/svelte/icons/shield';
+import Stethoscope from '@lucide/svelte/icons/stethoscope';
 import Sun from '@lucide/svelte/icons/sun';
 import Trash from '@lucide/svelte/icons/trash-2';
+import ZoomIn from '@lucide/svelte/icons/zoom-in';
+import ZoomOut from '@lucide/svelte/icons/zoom-out';
 import { MODES, isDangerous } from '$features/permissions/modes';
 import type { Session } from '$lib/backend/types';
 import type { App } from '$lib/state/app.svelte';
@@ -69,15 +74,22 @@ function windowActions(app: App): Action[] {
       label: 'Open the Temporal Web UI',
       icon: Activity,
       also: 'workflow history debug',
-      run: () => void app.backend.openDevUI().catch((err: unknown) => app.ui.fail(err)),
+      run: () => app.run('web-ui'),
     },
-    { label: 'Keyboard shortcuts', kbd: '?', icon: Keyboard, also: 'keys help', run: () => app.run('shortcuts') },
-    { label: 'About', icon: Info, also: 'version licence', run: () => app.ui.open({ kind: 'about' }) },
+    { label: 'Keys and commands', kbd: '?', icon: Keyboard, also: 'keyboard shortcuts help', run: () => app.run('shortcuts') },
+    { label: 'About', icon: Info, also: 'version licence', run: () => app.run('about') },
+    { label: 'Check this computer', icon: Stethoscope, also: 'doctor report problems diagnose', run: () => app.run('doctor') },
+    { label: 'Next session', kbd: 'Alt ↓', icon: ArrowDown, run: () => app.run('next-session') },
+    { label: 'Previous session', kbd: 'Alt ↑', icon: ArrowUp, run: () => app.run('previous-session') },
+    { label: 'Text: larger', kbd: 'Ctrl +', icon: ZoomIn, also: 'zoom in size font', run: () => app.run('larger') },
+    { label: 'Text: smaller', kbd: 'Ctrl −', icon: ZoomOut, also: 'zoom out size font', run: () => app.run('smaller') },
+    { label: 'Text: usual size', kbd: 'Ctrl 0', icon: ZoomIn, also: 'zoom reset font', run: () => app.run('usual-size') },
     {
       label: 'Quit',
+      kbd: 'Ctrl Q',
       icon: Power,
       also: 'exit close',
-      run: () => void app.backend.quit().catch((err: unknown) => app.ui.fail(err)),
+      run: () => app.run('quit'),
     },
   ];
 }

@@ -1,4 +1,5 @@
-// The keys of the window, as the shortcuts dialog lists them.
+// The keys and commands of the window, as their dialog lists them.
+import { commands } from '$lib/state/composer/commands';
 
 export interface ShortcutGroup {
   title: string;
@@ -16,7 +17,11 @@ export const SHORTCUTS: readonly ShortcutGroup[] = [
       { keys: 'Ctrl B', does: 'Show or hide the sessions' },
       { keys: 'Ctrl J', does: 'Show or hide the workspace' },
       { keys: 'Ctrl ,', does: 'Settings' },
-      { keys: '?', does: 'These shortcuts' },
+      { keys: 'Alt ↑', does: 'Previous session' },
+      { keys: 'Alt ↓', does: 'Next session' },
+      { keys: 'Ctrl + − 0', does: 'Larger, smaller or usual text' },
+      { keys: 'Ctrl Q', does: 'Quit' },
+      { keys: '?', does: 'This list' },
     ],
   },
   {
@@ -26,6 +31,8 @@ export const SHORTCUTS: readonly ShortcutGroup[] = [
       { keys: '↵', does: 'Send' },
       { keys: '⇧ ↵', does: 'New line' },
       { keys: '↑', does: 'Earlier messages' },
+      { keys: 'Ctrl ↵', does: 'Send into the turn under way' },
+      { keys: '@', does: 'Name a file' },
       { keys: '/', does: 'Commands' },
       { keys: 'Esc Esc', does: 'Stop the turn' },
     ],
@@ -38,6 +45,14 @@ export const SHORTCUTS: readonly ShortcutGroup[] = [
     ],
   },
   {
+    title: 'Session list',
+    keys: [
+      { keys: '↑ ↓', does: 'Move in the list' },
+      { keys: 'F2', does: 'Rename' },
+      { keys: 'Del', does: 'Destroy…' },
+    ],
+  },
+  {
     title: 'Files',
     keys: [
       { keys: '↑ ↓', does: 'Move in the tree' },
@@ -47,3 +62,9 @@ export const SHORTCUTS: readonly ShortcutGroup[] = [
     ],
   },
 ];
+
+/** The commands of the message field. */
+export const COMMANDS: readonly { typed: string; does: string }[] = commands.map(({ name, arg, about }) => ({
+  typed: `/${name}${arg ? ` ${arg}` : ''}`,
+  does: about,
+}));

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { ProviderInfo } from '$lib/backend/types';
-import { effective, effortLabel, findModel, modelGroups, withModels } from './models';
+import { contextWindow, effective, effortLabel, findModel, modelGroups, withModels } from './models';
 
 const providers: ProviderInfo[] = [
   {
@@ -73,5 +73,14 @@ describe('effective', () => {
 describe('effortLabel', () => {
   it('names known and unknown efforts', () => {
     expect([effortLabel(''), effortLabel('xhigh'), effortLabel('wild')]).toEqual(['Default', 'X-high', 'Wild']);
+  });
+});
+
+describe('contextWindow', () => {
+  it('is that of who answers, from models that were asked for apart, too', () => {
+    const models = { demo: [{ id: 'demo', images: false, window: 8000 }] };
+    const none = { provider: '', model: '' };
+    expect(contextWindow(none, { provider: 'demo', model: 'demo' }, providers, models)).toBe(8000);
+    expect(contextWindow({ provider: 'openai', model: 'big' }, none, providers, models)).toBeUndefined();
   });
 });

@@ -95,6 +95,17 @@ export function effective(
   return { provider: chosen.provider, model: own, inherited: false };
 }
 
+/** The context of who answers, in tokens; undefined while it is not known. */
+export function contextWindow(
+  chosen: Choice,
+  fallback: Choice,
+  providers: readonly ProviderInfo[],
+  models: Readonly<Record<string, readonly ModelInfo[]>>,
+): number | undefined {
+  const { provider, model } = effective(chosen, fallback, providers);
+  return findModel(withModels(providers, models), provider, model)?.window;
+}
+
 const EFFORT_WORDS: Record<string, string> = {
   none: 'None',
   minimal: 'Minimal',

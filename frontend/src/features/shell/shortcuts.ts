@@ -1,6 +1,8 @@
 import type { App } from '$lib/state/app.svelte';
 import type { Command } from '$lib/state/ui.svelte';
+import { zoomStep } from '$lib/state/prefs';
 import { focusTarget } from '$lib/util/focus';
+import { composing } from '$lib/util/keys';
 
 interface Local {
   toggleWorkspace: () => void;
@@ -18,7 +20,17 @@ const keys: Record<string, Command> = {
   'ctrl+k': 'search',
   'ctrl+l': 'composer',
   'ctrl+i': 'inbox',
+  'ctrl+q': 'quit',
+  'alt+arrowup': 'previous-session',
+  'alt+arrowdown': 'next-session',
+  'ctrl++': 'larger',
+  'ctrl+=': 'larger',
+  'ctrl+-': 'smaller',
+  'ctrl+0': 'usual-size',
 };
+
+// What works while a dialog has the keyboard.
+const always: readonly Command[] = ['larger', 'smaller', 'usual-size'];
 
 /** "ctrl+shift+p" for a key event; the command key counts as Ctrl. */
 export function keyName(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>): string {
@@ -38,7 +50,7 @@ export function takesText(target: EventTarget | null): boolean {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
 }
 
-/** Runs the window's commands from keys, the palette and the native menu. */
+/** Runs the window's commands from keys, the palette and the menu. */
 export function shortcuts(app: App, local: Local): () => void {
   const run = (command: Command) => {
     switch (command) {
@@ -47,7 +59,22 @@ export function shortcuts(app: App, local: Local): () => void {
       case 'palette':
       case 'shortcuts':
       case 'inbox':
+      case 'about':
         return app.ui.open({ kind: command });
+      case 'doctor':
+        return app.ui.open({ kind: 'settings', section: 'data', field: 'doctor' });
+      case 'web-ui':
+        return void app.backend.openDevUI().catch((err: unknown) => app.ui.fail(err));
+      case 'quit':
+        return void app.backend.quit().catch((err: unknown) => app.ui.fail(err));
+      case 'previous-session':
+      case 'next-session':
+        return app.step(command === 'next-session' ? 1 : -1);
+      case 'larger':
+      case 'smaller':
+        return app.prefs.set('zoom', zoomStep(app.prefs.value.zoom, command === 'larger' ? 1 : -1));
+      case 'usual-size':
+        return app.prefs.set('zoom', 1);
       case 'toggle-sidebar':
         return app.toggleSidebar();
       case 'toggle-workspace':
@@ -65,17 +92,16 @@ export function shortcuts(app: App, local: Local): () => void {
     if (event.key === 'Escape' && app.ui.sidebarOver && !app.ui.dialog) app.ui.sidebarOver = false;
     const command = keys[keyName(event)];
     // An open dialog has the keyboard to itself.
-    if (!command || app.ui.dialog || app.ui.confirmation) return;
-    if (!event.ctrlKey && !event.metaKey && takesText(event.target)) return;
+    if (!command || composing(event)) return;
+    if ((app.ui.dialog || app.ui.confirmation || app.ui.log) && !always.includes(command)) return;
+    if (!event.ctrlKey && !event.metaKey && !event.altKey && takesText(event.target)) return;
     event.preventDefault();
     run(command);
   };
   window.addEventListener('keydown', keydown);
-  const off = app.backend.onMenu((command) => run(command));
   app.run = run;
   return () => {
     app.run = () => {};
     window.removeEventListener('keydown', keydown);
-    off();
   };
 }

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { expect, test } from 'vitest';
 import type { EngineStatus } from '$lib/backend/types';
-import { engineWords } from './engine';
+import { engineWords, unread } from './engine';
 
 const status = (state: string, more: Partial<EngineStatus> = {}) =>
   ({ state, role: 'owner', since: '', ...more }) as EngineStatus;
@@ -19,4 +19,11 @@ test('a cluster is told from another window', () => {
 
 test('a state that this page does not know shows what the program says', () => {
   expect(engineWords(status('closed', { text: 'Engine closed' }))).toMatchObject({ label: 'Engine closed', tone: 'bad' });
+});
+
+test('what was dismissed is not told again', () => {
+  const engine = status('running', { notices: ['set aside', 'redirected', 'set aside'] });
+  expect(unread(engine, [])).toEqual(['set aside', 'redirected']);
+  expect(unread(engine, ['set aside'])).toEqual(['redirected']);
+  expect(unread(null, [])).toEqual([]);
 });

@@ -21,7 +21,7 @@ export function engineWords(engine: EngineStatus | null): EngineWords {
       return {
         label: 'Recovering',
         tone: 'busy',
-        explain: 'The app was closed while turns were under way. They go on by themselves.',
+        explain: 'The process that ran the engine has ended, or the engine failed. It is being opened again; turns that were under way go on by themselves.',
       };
     case 'running':
       return {
@@ -51,4 +51,9 @@ export function engineWords(engine: EngineStatus | null): EngineWords {
       // A state that this page does not know yet, or an engine that was closed.
       return { label: engine?.text || 'Engine closed', tone: 'bad', explain: '' };
   }
+}
+
+/** What the engine has to tell and was not dismissed, each once. */
+export function unread(engine: EngineStatus | null, dismissed: readonly string[]): string[] {
+  return [...new Set(engine?.notices ?? [])].filter((notice) => !dismissed.includes(notice));
 }

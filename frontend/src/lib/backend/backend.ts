@@ -9,7 +9,6 @@ import type {
   FolderInfo,
   KeyInfo,
   LogPart,
-  MenuCommand,
   ModelInfo,
   OptionsChange,
   Page,
@@ -87,5 +86,4 @@ export interface Backend {
   quit(): Promise<void>;
 
   onEvents(receive: (batch: AppEvent[]) => void): () => void;
-  onMenu(receive: (command: MenuCommand) => void): () => void;
 }

@@ -472,15 +472,6 @@ export interface SearchHit {
   snippet?: string;
 }
 
-export type MenuCommand =
-  | 'new-session'
-  | 'settings'
-  | 'palette'
-  | 'toggle-sidebar'
-  | 'toggle-workspace'
-  | 'stop'
-  | 'shortcuts';
-
 /** Limits of a message, as in backend/protocol/message.go. */
 export const limits = {
   messageBytes: 1 << 20,

@@ -119,5 +119,4 @@ export const wails: Backend = {
   quit: () => call('Quit'),
 
   onEvents: (receive) => on('events', (batch) => receive((batch as t.AppEvent[]) ?? [])),
-  onMenu: (receive) => on('menu', (command) => receive(command as t.MenuCommand)),
 };

@@ -8,6 +8,32 @@ export function layer(element: Element): HTMLElement {
   return element.closest('dialog') ?? document.body;
 }
 
+const topChanged = 'top-layer-changed';
+
+/** A modal dialog opened or closed. */
+export function topLayerChanged(): void {
+  document.dispatchEvent(new Event(topChanged));
+}
+
+/**
+ * Keeps a popover (popover="manual") above all: in the modal dialog opened
+ * last, since everything outside of it is inert. Call the result to put it
+ * above what was opened since; it is hidden when it is empty.
+ */
+export function onTop(element: HTMLElement): { lift: () => void; stop: () => void } {
+  const lift = () => {
+    const home = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
+    if (element.parentElement !== home) home.append(element);
+    // An older WebKit knows no popovers: there it lies in the dialog.
+    if (element.matches('[popover]') && 'showPopover' in element) {
+      element.hidePopover();
+      if (element.childElementCount > 0) element.showPopover();
+    }
+  };
+  document.addEventListener(topChanged, lift);
+  return { lift, stop: () => document.removeEventListener(topChanged, lift) };
+}
+
 export interface Box {
   left: number;
   right: number;

@@ -1,4 +1,5 @@
 import type { Attachment } from 'svelte/attachments';
+import { keyLabel } from '$lib/util/keys';
 import { layer, place } from './overlay';
 
 export interface Tip {
@@ -35,7 +36,7 @@ export function tooltip(read: () => Tip | string | null): Attachment<HTMLElement
       tip.append(text);
       if (kbd) {
         const key = document.createElement('kbd');
-        key.textContent = kbd;
+        key.textContent = keyLabel(kbd);
         tip.append(key);
       }
       layer(element).append(tip);

@@ -14,6 +14,7 @@ import { Objects } from './objects';
 import { FilesRegistry } from './files/files.svelte';
 import { PrefsStore } from './prefs.svelte';
 import { SessionsStore } from './sessions.svelte';
+import { listRows, neighbour } from './sidebar/groups';
 import { Theme } from './theme';
 import { Chat } from './transcript/chat.svelte';
 import { Disclosure } from './transcript/disclosure.svelte';
@@ -116,6 +117,12 @@ export class App {
     this.prefs.set('selected', id);
     this.ui.sidebarOver = false;
     void this.chat.open(id, item);
+  }
+
+  /** Shows the next or previous session of the list. */
+  step(by: 1 | -1): void {
+    const next = neighbour(listRows(this.sessions.all, Date.now()), this.sessions.selectedId, by);
+    if (next) this.select(next);
   }
 
   /** Makes a session and shows it. Rejects when it can't be made. */

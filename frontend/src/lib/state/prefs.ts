@@ -9,6 +9,10 @@ export interface Prefs {
   treeShare: number;
   /** Whether files whose name begins with a dot are listed. */
   showHidden: boolean;
+  /** Size of the text and of what holds it; 1 is usual. */
+  zoom: number;
+  /** Notices of the engine that were read. */
+  dismissed: string[];
   /** The session that was shown last. */
   selected: string;
   /** Unsent text by session id; "" is the composer without a session. */
@@ -21,6 +25,8 @@ export const bounds = {
   sidebar: { min: 220, max: 360, usual: 264 },
   workspace: { min: 320, usual: 400, share: 0.6 },
   tree: { min: 0.15, max: 0.85, usual: 0.4 },
+  zoom: { min: 0.8, max: 1.5 },
+  dismissed: 50,
   drafts: 200,
   draftBytes: 64 * 1024,
   history: 100,
@@ -33,6 +39,8 @@ export const defaults: Prefs = {
   workspaceHidden: false,
   treeShare: bounds.tree.usual,
   showHidden: true,
+  zoom: 1,
+  dismissed: [],
   selected: '',
   drafts: {},
   history: [],
@@ -46,6 +54,7 @@ export function parsePrefs(raw: unknown): Prefs {
   const value = raw as Partial<Record<keyof Prefs, unknown>>;
   const number = (v: unknown, or: number) => (typeof v === 'number' && Number.isFinite(v) ? v : or);
   const bool = (v: unknown, or: boolean) => (typeof v === 'boolean' ? v : or);
+  const texts = (v: unknown) => (Array.isArray(v) ? v.filter((t): t is string => typeof t === 'string') : []);
   const drafts: Record<string, string> = {};
   if (typeof value.drafts === 'object' && value.drafts !== null) {
     for (const [id, text] of Object.entries(value.drafts)) if (typeof text === 'string') drafts[id] = text;
@@ -57,11 +66,11 @@ export function parsePrefs(raw: unknown): Prefs {
     workspaceHidden: bool(value.workspaceHidden, false),
     treeShare: clamp(number(value.treeShare, bounds.tree.usual), bounds.tree.min, bounds.tree.max),
     showHidden: bool(value.showHidden, true),
+    zoom: clamp(number(value.zoom, 1), bounds.zoom.min, bounds.zoom.max),
+    dismissed: texts(value.dismissed).slice(-bounds.dismissed),
     selected: typeof value.selected === 'string' ? value.selected : '',
     drafts,
-    history: Array.isArray(value.history)
-      ? value.history.filter((h): h is string => typeof h === 'string').slice(-bounds.history)
-      : [],
+    history: texts(value.history).slice(-bounds.history),
   };
 }
 
@@ -83,4 +92,18 @@ export function withHistory(prefs: Prefs, text: string): Prefs {
   if (text.trim() === '' || text.length > bounds.draftBytes) return prefs;
   const history = [...prefs.history.filter((h) => h !== text), text].slice(-bounds.history);
   return { ...prefs, history };
+}
+
+/** The sizes that keys and the settings step through. */
+export const zooms = [0.8, 0.9, 1, 1.1, 1.25, 1.5] as const;
+
+/** The next size in a direction; the same at the end. */
+export function zoomStep(zoom: number, step: 1 | -1): number {
+  const next = step > 0 ? zooms.find((z) => z > zoom + 0.01) : zooms.findLast((z) => z < zoom - 0.01);
+  return next ?? zoom;
+}
+
+/** Remembers that a notice was read, the newest last. */
+export function withDismissed(prefs: Prefs, notice: string): Prefs {
+  return { ...prefs, dismissed: [...prefs.dismissed.filter((d) => d !== notice), notice].slice(-bounds.dismissed) };
 }

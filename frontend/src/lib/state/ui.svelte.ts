@@ -1,8 +1,27 @@
 import { faultOf } from '$lib/backend/errors';
-import type { Fault, MenuCommand } from '$lib/backend/types';
+import type { Fault } from '$lib/backend/types';
 
-/** What keys, the palette and the native menu can ask of the window. */
-export type Command = MenuCommand | 'search' | 'composer' | 'inbox';
+/** What keys, the palette and the menu can ask of the window. */
+export type Command =
+  | 'new-session'
+  | 'search'
+  | 'palette'
+  | 'inbox'
+  | 'settings'
+  | 'web-ui'
+  | 'doctor'
+  | 'shortcuts'
+  | 'about'
+  | 'quit'
+  | 'composer'
+  | 'stop'
+  | 'toggle-sidebar'
+  | 'toggle-workspace'
+  | 'previous-session'
+  | 'next-session'
+  | 'larger'
+  | 'smaller'
+  | 'usual-size';
 
 /** A question before something that can't be taken back. */
 export interface Confirmation {
@@ -15,7 +34,7 @@ export interface Confirmation {
   run: () => void | Promise<void>;
 }
 
-/** The dialog that is open. There is at most one, and a confirmation over it. */
+/** A dialog that is open. Only the last one opened can be used; a confirmation lies over all. */
 export type DialogState =
   | { kind: 'new-session' }
   | { kind: 'done'; session: string }
@@ -45,7 +64,8 @@ export interface LogTarget {
 
 /** What is open over the page. */
 export class UiStore {
-  dialog = $state.raw<DialogState | null>(null);
+  /** The open dialogs, each over the one before it: what is filled in below stays. */
+  dialogs = $state.raw<readonly DialogState[]>([]);
   confirmation = $state.raw<Confirmation | null>(null);
   /** In a narrow window: the workspace pane lies over the chat. */
   workspaceOver = $state(false);
@@ -56,12 +76,20 @@ export class UiStore {
   toasts = $state.raw<readonly Toast[]>([]);
   #next = 1;
 
-  open(dialog: DialogState): void {
-    this.dialog = dialog;
+  /** The dialog that can be used. */
+  get dialog(): DialogState | null {
+    return this.dialogs.at(-1) ?? null;
   }
 
-  close(): void {
-    this.dialog = null;
+  /** Opens a dialog over the others. One of its kind that is open gives way, with what lies over it. */
+  open(dialog: DialogState): void {
+    const at = this.dialogs.findIndex((d) => d.kind === dialog.kind);
+    this.dialogs = [...(at < 0 ? this.dialogs : this.dialogs.slice(0, at)), dialog];
+  }
+
+  /** Closes the last one opened, or the one given wherever it is. */
+  close(dialog: DialogState | null = this.dialog): void {
+    if (dialog && this.dialogs.includes(dialog)) this.dialogs = this.dialogs.filter((d) => d !== dialog);
   }
 
   /** Asks before it runs; an open dialog stays below. */

@@ -19,3 +19,8 @@ export function sentences(...parts: (string | undefined)[]): string {
     .map((part) => (/[.!?…:]$/.test(part) ? part : `${part}.`))
     .join(' ');
 }
+
+/** "(2) Temporal Sandbox Agent": how many sessions need the user. */
+export function windowTitle(waiting: number): string {
+  return `${waiting > 0 ? `(${waiting}) ` : ''}Temporal Sandbox Agent`;
+}

@@ -82,3 +82,10 @@ export function dayTitle(time: number, now: number): string {
   const year = at.getFullYear() === today.getFullYear() ? undefined : 'numeric';
   return at.toLocaleDateString('en-GB', { month: 'long', year });
 }
+
+/** The session beside another in the list; the first when that is not in it, "" at the end. */
+export function neighbour(rows: readonly ListRow[], id: string, by: 1 | -1): string {
+  const ids = rows.filter((r) => r.kind === 'session').map((r) => r.key);
+  const at = ids.indexOf(id);
+  return (at < 0 ? ids.at(by > 0 ? 0 : -1) : ids[at + by]) ?? '';
+}

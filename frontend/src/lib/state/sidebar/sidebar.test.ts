@@ -3,7 +3,7 @@ import type { SearchHit } from '$lib/backend/types';
 import { marks } from '$lib/util/marks';
 import { fakeBackend, refuse } from '../../../testing/fake-backend';
 import { session } from '../../../testing/fixtures';
-import { dayTitle, listRows } from './groups';
+import { dayTitle, listRows, neighbour } from './groups';
 import { SessionSearch } from './search.svelte';
 
 // A Thursday.
@@ -14,6 +14,13 @@ const show = (rows: ReturnType<typeof listRows>) =>
   rows.map((r) => (r.kind === 'group' ? r.title : `${'  '.repeat(r.depth)}${r.session.id}`));
 
 describe('the list', () => {
+  test('keys lead from one session to the next, over the headings, and stop at the ends', () => {
+    const rows = listRows([session('a', { updated: at(12) }), session('b', { updated: at(11) }), session('c', { state: 'needs_you' })], now);
+    expect([neighbour(rows, 'c', 1), neighbour(rows, 'a', 1), neighbour(rows, 'b', 1)]).toEqual(['a', 'b', '']);
+    expect([neighbour(rows, 'b', -1), neighbour(rows, 'c', -1)]).toEqual(['a', '']);
+    expect([neighbour(rows, '', 1), neighbour(rows, '', -1), neighbour([], '', 1)]).toEqual(['c', 'b', '']);
+  });
+
   test('what needs the user, then by day', () => {
     const rows = listRows(
       [
