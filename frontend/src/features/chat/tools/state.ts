@@ -3,7 +3,7 @@ import type { CommandState } from '$lib/state/transcript/tools';
 import { duration } from '$lib/util/format';
 
 /** The states that a call's icon shows. */
-export type IconState = 'pending' | 'running' | 'ok' | 'bad' | 'denied' | 'stopped' | 'background';
+export type IconState = 'pending' | 'running' | 'ok' | 'bad' | 'denied' | 'stopped' | 'background' | 'left';
 
 const icons: Record<ToolStatus, IconState> = {
   pending: 'pending',
@@ -18,15 +18,16 @@ export function statusIcon(status: ToolStatus): IconState {
   return icons[status];
 }
 
-export function commandIcon(state: CommandState): IconState {
-  if (state.background) return 'background';
+/** over: the turn of the call has ended, so nobody looks after the command any more. */
+export function commandIcon(state: CommandState, over = false): IconState {
+  if (state.background) return over ? 'left' : 'background';
   if (state.status === 'done' && state.exitCode !== null && state.exitCode !== 0) return 'bad';
   return icons[state.status];
 }
 
 /** What stands at the right of a command's line, but for a running clock. */
-export function commandOutcome(state: CommandState): string {
-  if (state.background) return 'in the background';
+export function commandOutcome(state: CommandState, over = false): string {
+  if (state.background) return over ? 'was still running when the turn ended' : 'in the background';
   switch (state.status) {
     case 'pending':
       return '';
