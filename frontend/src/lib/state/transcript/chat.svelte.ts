@@ -47,6 +47,8 @@ export class Chat {
   #fault = $state.raw<Fault | null>(null);
   #reveal = $state('');
   #announcement = $state('');
+  // The questions that were announced.
+  #told: ReadonlySet<string> = new Set();
   // The rows as they were last, and what they were made of.
   #built: { rows: readonly Row[]; of: readonly Entry[]; approvals: readonly Approval[] } = { rows: [], of: [], approvals: [] };
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -75,6 +77,7 @@ export class Chat {
     events.on('delta', (e) => this.#live(e, (t) => applyDelta(t, e.delta)));
     events.on('output', (e) => this.#live(e, (t) => applyOutput(t, e.output)));
     events.on('session', (e) => this.#turnMayBeOver(e.session));
+    events.on('session', (e) => this.#asked(e.session));
     events.on('removed', (e) => this.#cache.delete(e.sessionId));
     events.on('gap', (e) => (!e.sessionId || e.sessionId === this.#id) && this.#reloadSoon());
   }
@@ -106,7 +109,7 @@ export class Chat {
     return this.#reveal;
   }
 
-  /** What a screen reader is told: once, at a turn's end. */
+  /** What a screen reader is told: once, at a turn's end and when the agent asks. */
   get announcement(): string {
     return this.#announcement;
   }
@@ -208,6 +211,7 @@ export class Chat {
     this.#loading = id !== '' && !this.#transcript.loaded;
     this.#loadingOlder = false;
     this.#announcement = '';
+    this.#told = new Set(this.#sessions.get(id)?.approvals?.map((a) => a.id));
   }
 
   async #find(item: string, generation: number): Promise<void> {
@@ -225,6 +229,14 @@ export class Chat {
     this.#transcript = next;
     if (next.stale) this.#reloadSoon();
     if (event.type === 'item') this.#announce(event.item);
+  }
+
+  #asked(session: Session): void {
+    if (session.id !== this.#id) return;
+    const asked = session.approvals ?? [];
+    const fresh = asked.find((a) => !this.#told.has(a.id));
+    this.#told = new Set(asked.map((a) => a.id));
+    if (fresh) this.#announcement = `The agent asks: ${fresh.ask.title}`;
   }
 
   #announce(item: Item): void {

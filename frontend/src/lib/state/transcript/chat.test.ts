@@ -169,6 +169,19 @@ describe('live', () => {
   });
 });
 
+test('a screen reader is told once what the agent asks', async () => {
+  const { chat, events } = setUp((id) => Promise.resolve(page(id, [])));
+  await chat.open('s');
+  const ask = { acts: true, risky: true, title: 'make all' };
+  const approvals = [{ id: 'q', turn: 's.1', item: 's.1/000001', tool: 'exec_command', backend: 'local', ask, asked: '' }];
+  events.emit([{ type: 'session', sessionId: 's', session: session('s', { version: 2, state: 'needs_you', approvals }) }]);
+  expect(chat.announcement).toBe('The agent asks: make all');
+  events.emit([{ type: 'item', sessionId: 's', item: turnEnd('s.1', 2) }]);
+  const said = chat.announcement;
+  events.emit([{ type: 'session', sessionId: 's', session: session('s', { version: 3, state: 'needs_you', approvals }) }]);
+  expect(chat.announcement).toBe(said);
+});
+
 describe('older pages', () => {
   const pages: Record<string, Page> = {
     '': page('s', [said('s.3', 1)], 'p2'),
