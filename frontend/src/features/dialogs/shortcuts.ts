@@ -19,7 +19,7 @@ export const SHORTCUTS: readonly ShortcutGroup[] = [
       { keys: 'Ctrl ,', does: 'Settings' },
       { keys: 'Alt ↑', does: 'Previous session' },
       { keys: 'Alt ↓', does: 'Next session' },
-      { keys: 'Ctrl + − 0', does: 'Larger, smaller or usual text' },
+      { keys: 'Ctrl + − 0', does: 'Text size' },
       { keys: 'Ctrl Q', does: 'Quit' },
       { keys: '?', does: 'This list' },
     ],
