@@ -58,6 +58,7 @@ func TestNoMessageIsLostWhenAWorkflowContinuesAsNew(t *testing.T) {
 			t.Errorf("of sender %d came: %q", sender, messages)
 		}
 	}
+	p.record(map[string]string{"carried": protocol.AgentID(id), "manager-carried": protocol.SessionManagerID})
 	if runs := p.runs(protocol.AgentID(id)); runs < 3 {
 		t.Errorf("the workflow had %d runs: it never continued as new under load", runs)
 	}
