@@ -286,6 +286,11 @@ func (a *App) Stop(id string) error {
 	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.Sessions.Stop(ctx, id) })
 }
 
+// StopCommands ends the commands that a session's turns have left running.
+func (a *App) StopCommands(id string) error {
+	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.Sessions.StopCommands(ctx, id) })
+}
+
 // RetryTurn works a failed turn again.
 func (a *App) RetryTurn(id string) error {
 	return a.do(func(ctx context.Context, b *backend.Backend) error { return b.Sessions.RetryTurn(ctx, id) })

@@ -275,6 +275,31 @@ func TestStopEndsTheTree(t *testing.T) {
 	}
 }
 
+// What a turn has left running can be stopped later, also after a restart of
+// the app.
+func TestWhatATurnLeftRunningCanBeStopped(t *testing.T) {
+	p := start(t, 0)
+	p.model.Push(llmtest.Call("exec_command", `{"cmd":"echo begun; sleep 301","yield_time_ms":250}`))
+	p.model.Handle(func(llmtest.Request) llmtest.Answer { return llmtest.Text("it runs") })
+	id := p.create(protocol.ApproveNever, "serve")
+	p.until(id, "the turn", idle(1))
+	mark := filepath.Join(p.data, "journal")
+	p.close()
+	p.open()
+	if processesWith(t, "sleep 301", mark) == "" {
+		t.Fatal("the command did not outlive its turn and the app")
+	}
+	p.must(p.Sessions.Stop(t.Context(), id)) // there is no turn
+	if processesWith(t, "sleep 301", mark) == "" {
+		t.Error("Stop without a turn ended what was left running on purpose")
+	}
+	p.must(p.Sessions.StopCommands(t.Context(), id))
+	if left := processesWith(t, "sleep 301", mark); left != "" {
+		t.Errorf("still running:\n%s", left)
+	}
+	p.must(p.Sessions.StopCommands(t.Context(), id)) // with nothing to stop
+}
+
 // processesWith lists processes whose command line is want and whose
 // environment names mark or the workspace's call.
 func processesWith(t *testing.T, want, mark string) string {

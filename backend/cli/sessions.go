@@ -276,20 +276,25 @@ func (a *App) removed(s protocol.Session, keep bool) bool {
 }
 
 func (a *App) stopCommand() *cobra.Command {
-	var asJSON bool
+	var left, asJSON bool
 	command := &cobra.Command{
 		Use:   "stop ID",
-		Short: "Stop the turn under way",
+		Short: "Stop the turn under way, or what turns left running",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSession(cmd.Context(), args[0], func(b *backend.Backend, s protocol.Session) error {
-				if err := b.Sessions.Stop(cmd.Context(), s.ID); err != nil {
+				stop := b.Sessions.Stop
+				if left {
+					stop = b.Sessions.StopCommands
+				}
+				if err := stop(cmd.Context(), s.ID); err != nil {
 					return err
 				}
 				return a.changed(cmd.Context(), b, asJSON, s, "stopped")
 			})
 		},
 	}
+	command.Flags().BoolVar(&left, "commands", false, "stop the commands that turns have left running, not a turn")
 	doneFlag(command, &asJSON)
 	return command
 }

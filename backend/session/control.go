@@ -17,7 +17,7 @@ func (s *Service) Stop(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	turn := ""
+	turn := "" // one that has just begun may not be in the record yet
 	if record.Turn != nil {
 		turn = record.Turn.ID
 	}
@@ -30,6 +30,31 @@ func (s *Service) Stop(ctx context.Context, id string) error {
 		return err
 	}
 	s.killTurn(ctx, record)
+	return nil
+}
+
+// StopCommands ends the commands that turns have left running, of which a
+// session without a turn knows no other way to be rid.
+func (s *Service) StopCommands(ctx context.Context, id string) error {
+	record, err := s.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case record.Turn != nil:
+		return &protocol.Fault{
+			Class: protocol.ClassBusy, Happened: "A turn is under way, and its commands with it", Remedy: "Stop the turn first.",
+		}
+	case record.Sandbox == "":
+		return nil // nothing ran yet
+	}
+	place, err := s.place(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := place.Journal.KillAll(ctx, record.ID+"."); err != nil {
+		return faultOf("stop the session's commands", err)
+	}
 	return nil
 }
 

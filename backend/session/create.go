@@ -32,6 +32,7 @@ func (s *Service) Create(ctx context.Context, request protocol.CreateRequest) (p
 		if about == "" && request.First != nil {
 			about, _, _ = strings.Cut(strings.TrimSpace(request.First.Text), "\n")
 		}
+		about = about[:min(len(about), 400)] // more is not looked at
 		in.Place.Folder = folderName(in.ID, about, time.Now())
 	}
 	if _, err := s.Places.Backend(in.Place.Backend); err != nil {

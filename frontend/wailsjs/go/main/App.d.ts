@@ -72,6 +72,8 @@ export function SteerQueued(arg1:string,arg2:string):Promise<void>;
 
 export function Stop(arg1:string):Promise<void>;
 
+export function StopCommands(arg1:string):Promise<void>;
+
 export function TestBackend(arg1:string):Promise<protocol.TestResult>;
 
 export function TestProvider(arg1:string):Promise<protocol.TestResult>;

@@ -142,6 +142,10 @@ export function Stop(arg1) {
   return window['go']['main']['App']['Stop'](arg1);
 }
 
+export function StopCommands(arg1) {
+  return window['go']['main']['App']['StopCommands'](arg1);
+}
+
 export function TestBackend(arg1) {
   return window['go']['main']['App']['TestBackend'](arg1);
 }
