@@ -95,6 +95,65 @@ const checks = {
     return page;
   },
 
+  async 'settings over the form of a new session leave it as it is'(open) {
+    const page = await open('new-session');
+    await page.getByPlaceholder('Named after your first message').fill('Half a title');
+    await page.evaluate(() => window.galleryApp.ui.open({ kind: 'settings', section: 'models' }));
+    await page.getByRole('dialog', { name: 'Settings' }).waitFor();
+    assert.equal(await dialogs(page), 2);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Settings' }).waitFor({ state: 'detached' });
+    assert.equal(await page.getByPlaceholder('Named after your first message').inputValue(), 'Half a title');
+    return page;
+  },
+
+  async 'what went wrong is told over an open dialog, and can be dismissed there'(open) {
+    const page = await open('toast-over-dialog');
+    const toast = page.getByRole('alert').filter({ hasText: 'the disk is full' });
+    await toast.waitFor();
+    await toast.getByRole('button', { name: 'Dismiss' }).click();
+    await toast.waitFor({ state: 'detached' });
+    await page.evaluate(() => window.galleryApp.ui.toast('Still there.'));
+    await page.keyboard.press('Escape');
+    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    await page.getByText('Still there.').waitFor();
+    return page;
+  },
+
+  async 'the menu leads to settings, the Web UI and the report'(open) {
+    const page = await open('files');
+    const choose = async (name) => {
+      await page.getByRole('button', { name: 'Menu', exact: true }).click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    await choose('Temporal Web UI');
+    await page.waitForFunction(() => window.galleryScene.backend.callsOf('openDevUI').length === 1);
+    await choose('Check this computer');
+    await page.getByText('Keyring').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+b');
+    await choose('Settings');
+    await page.getByRole('dialog', { name: 'Settings' }).waitFor();
+    return page;
+  },
+
+  async 'a notice stays until it is dismissed, and keys change the size of the text'(open) {
+    const page = await open('recovering');
+    const notices = page.getByRole('list', { name: 'Notices' }).first();
+    await notices.getByRole('button', { name: 'Dismiss' }).click();
+    await notices.getByRole('button', { name: 'Dismiss' }).waitFor({ state: 'detached' });
+    assert.equal((await page.evaluate(() => window.galleryApp.prefs.value.dismissed)).length, 1);
+    const size = () => page.evaluate(() => parseFloat(getComputedStyle(document.body).fontSize));
+    const before = await size();
+    await page.keyboard.press('Control+=');
+    await settle(page, 100);
+    assert.ok((await size()) > before);
+    await page.keyboard.press('Control+0');
+    await settle(page, 100);
+    assert.equal(await size(), before);
+    return page;
+  },
+
   async 'Tab never leaves a dialog'(open) {
     const page = await open('settings-models');
     await page.getByRole('button', { name: 'Replace OpenAI key' }).waitFor();

@@ -75,6 +75,7 @@ export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
     retryStart: nothing,
     doctor: () => Promise.resolve([]),
     quit: nothing,
+    setTitle: () => {},
     onEvents: (receive) => {
       receivers.add(receive);
       return () => receivers.delete(receive);

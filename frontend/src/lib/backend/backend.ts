@@ -84,6 +84,8 @@ export interface Backend {
   retryStart(): Promise<void>;
   doctor(): Promise<Check[]>;
   quit(): Promise<void>;
+  /** The title of the window, where the system lists windows. */
+  setTitle(title: string): void;
 
   onEvents(receive: (batch: AppEvent[]) => void): () => void;
 }

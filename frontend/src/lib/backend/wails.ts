@@ -11,6 +11,7 @@ interface WailsWindow {
   go?: { main?: { App?: Bridge } };
   runtime?: {
     EventsOn(name: string, receive: (...data: unknown[]) => void): () => void;
+    WindowSetTitle?(title: string): void;
     ClipboardSetText?(text: string): Promise<boolean>;
   };
 }
@@ -117,6 +118,10 @@ export const wails: Backend = {
   retryStart: () => call('RetryStart'),
   doctor: () => list('Doctor'),
   quit: () => call('Quit'),
+  setTitle: (title) => {
+    document.title = title;
+    page.runtime?.WindowSetTitle?.(title);
+  },
 
   onEvents: (receive) => on('events', (batch) => receive((batch as t.AppEvent[]) ?? [])),
 };
