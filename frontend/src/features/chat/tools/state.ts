@@ -18,16 +18,25 @@ export function statusIcon(status: ToolStatus): IconState {
   return icons[status];
 }
 
-/** over: the turn of the call has ended, so nobody looks after the command any more. */
-export function commandIcon(state: CommandState, over = false): IconState {
-  if (state.background) return over ? 'left' : 'background';
+/** A command that was running when its turn ended: what is known of it now. */
+export type Left = 'unknown' | 'runs' | 'ended';
+
+const leftWords: Record<Left, string> = {
+  unknown: 'was still running when the turn ended',
+  runs: 'still runs in the background',
+  ended: 'ended after the turn',
+};
+
+/** left is null while the turn of the call goes on. */
+export function commandIcon(state: CommandState, left: Left | null = null): IconState {
+  if (state.background) return left === null || left === 'runs' ? 'background' : 'left';
   if (state.status === 'done' && state.exitCode !== null && state.exitCode !== 0) return 'bad';
   return icons[state.status];
 }
 
 /** What stands at the right of a command's line, but for a running clock. */
-export function commandOutcome(state: CommandState, over = false): string {
-  if (state.background) return over ? 'was still running when the turn ended' : 'in the background';
+export function commandOutcome(state: CommandState, left: Left | null = null): string {
+  if (state.background) return left === null ? 'in the background' : leftWords[left];
   switch (state.status) {
     case 'pending':
       return '';
