@@ -1,5 +1,5 @@
 // The built gallery in a headless Chromium, for the scripts beside this file.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ export async function withGallery(work) {
     await build({ configFile, logLevel: 'error', build: { outDir } });
     server = await preview({ configFile, preview: { port: 0 }, build: { outDir }, logLevel: 'error' });
     browser = await chromium.launchPersistentContext(profile, {
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      executablePath: [process.env.CHROMIUM, process.env.TSA_CHROMIUM, '/usr/bin/chromium'].find((path) => path && existsSync(path)),
       args,
     });
     const open = async (scene, { width = 1440, height = 900, theme = 'dark' } = {}) => {
