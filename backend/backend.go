@@ -232,6 +232,7 @@ func (b *Backend) startEngine(ctx context.Context) {
 		Log:        b.log,
 		Now:        time.Now,
 	}
+	known := make(chan struct{}) // closed when b.host is set
 	b.host = engine.StartHost(ctx, engine.HostOptions{
 		Options: engine.Options{DataDir: b.paths.Data, AppVersion: b.config.Version, LongRun: b.config.LongRun},
 		Worker:  engine.WorkerOptions{TaskQueue: protocol.TaskQueue, StickyCache: b.config.StickyCache},
@@ -239,10 +240,14 @@ func (b *Backend) startEngine(ctx context.Context) {
 			workflow.Register(r)
 			activities.Register(r)
 		},
-		Running: b.engineRuns,
+		Running: func(ctx context.Context, e *engine.Engine) {
+			<-known
+			b.engineRuns(ctx, e)
+		},
 		HostLog: b.log,
-		Changed: func(engine.HostStatus) { b.tellEngine() },
+		Changed: b.tellEngine,
 	})
+	close(known)
 }
 
 // engineRuns is what is done beside the engine while it runs: an owner gives

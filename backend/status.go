@@ -15,7 +15,10 @@ func (b *Backend) Status() protocol.EngineStatus {
 	if b.host == nil {
 		return protocol.EngineStatus{State: string(engine.HostClosed), Since: time.Now()}
 	}
-	now := b.host.Status()
+	return b.statusOf(b.host.Status())
+}
+
+func (b *Backend) statusOf(now engine.HostStatus) protocol.EngineStatus {
 	status := protocol.EngineStatus{State: string(now.State), Notices: b.Notices(), Since: now.Since}
 	switch now.State {
 	case engine.HostRunning:
@@ -47,12 +50,10 @@ func (b *Backend) RetryEngine() {
 	}
 }
 
-// tellEngine tells who watches that the engine's state changed.
-func (b *Backend) tellEngine() {
-	if b.host == nil {
-		return // told before StartHost returned; Boot asks
-	}
-	status := b.Status()
+// tellEngine tells who watches that the engine's state changed. It may be
+// called before StartHost has returned, so it does not look at b.host.
+func (b *Backend) tellEngine(now engine.HostStatus) {
+	status := b.statusOf(now)
 	b.events.Publish(protocol.Event{Type: protocol.EventEngine, Engine: &status})
 }
 

@@ -15,7 +15,7 @@ import (
 // recovery is how long it may take from Open until a workflow goes on that a
 // killed process was at work on. It is 0.3 s on a quiet machine; the rest is
 // for a busy one. Without the reaper it would be ten seconds and more.
-const recovery = 2 * time.Second
+const recovery = 8 * time.Second
 
 func TestActivityOfAKilledProcessEndsAsHostLost(t *testing.T) {
 	dir := t.TempDir()

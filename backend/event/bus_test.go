@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"temporal-sandbox-agent/backend/protocol"
@@ -126,26 +127,28 @@ func TestPublishedEventIsNotChanged(t *testing.T) {
 }
 
 func TestPiecesWaitOthersDoNot(t *testing.T) {
-	var bus Bus
-	c := bus.Subscribe(t.Context(), Filter{})
-	begin := time.Now()
-	bus.Publish(delta("s", "a", 1, 0, "x"))
-	bus.Publish(delta("s", "a", 1, 1, "y"))
-	if got := showAll(next(t, c)); got != "s:a#1@0=xy" {
-		t.Errorf("pieces: %s", got)
-	}
-	if took := time.Since(begin); took < mergeFor {
-		t.Errorf("pieces came after %v, before more could be merged", took)
-	}
-	bus.Publish(delta("s", "a", 1, 2, "z"))
-	begin = time.Now()
-	bus.Publish(item("s", "i"))
-	if got := showAll(next(t, c)); got != "s:a#1@2=z s:i" {
-		t.Errorf("an item flushes: %s", got)
-	}
-	if took := time.Since(begin); took > mergeFor {
-		t.Errorf("an item took %v", took)
-	}
+	synctest.Test(t, func(t *testing.T) { // with a clock that only waiting moves
+		var bus Bus
+		c := bus.Subscribe(t.Context(), Filter{})
+		begin := time.Now()
+		bus.Publish(delta("s", "a", 1, 0, "x"))
+		bus.Publish(delta("s", "a", 1, 1, "y"))
+		if got := showAll(next(t, c)); got != "s:a#1@0=xy" {
+			t.Errorf("pieces: %s", got)
+		}
+		if took := time.Since(begin); took != mergeFor {
+			t.Errorf("pieces came after %v, want %v, in which more could be merged", took, mergeFor)
+		}
+		bus.Publish(delta("s", "a", 1, 2, "z"))
+		begin = time.Now()
+		bus.Publish(item("s", "i"))
+		if got := showAll(next(t, c)); got != "s:a#1@2=z s:i" {
+			t.Errorf("an item flushes: %s", got)
+		}
+		if took := time.Since(begin); took != 0 {
+			t.Errorf("an item waited for %v", took)
+		}
+	})
 }
 
 func TestFilterAndEnd(t *testing.T) {

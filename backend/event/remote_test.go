@@ -163,7 +163,7 @@ func TestRemoteConnectsLate(t *testing.T) {
 	client := NewClient(o.endpoint)
 	begin := time.Now()
 	c := client.Subscribe(t.Context(), Filter{})
-	if took := time.Since(begin); took < firstConnect || took > 2*firstConnect {
+	if took := time.Since(begin); took < firstConnect || took > firstConnect+10*time.Second {
 		t.Errorf("subscribing to nobody took %v", took)
 	}
 	var bus Bus

@@ -118,7 +118,7 @@ func TestFullQueue(t *testing.T) {
 	}
 	close(release)
 	shut(t, tr)
-	if got := len(in.all()); got < maxQueue || got > maxQueue+2 {
+	if got := len(in.all()); got < maxQueue || got > maxQueue+10 { // and what the first request carried
 		t.Errorf("%d items were sent, the queue holds %d", got, maxQueue)
 	}
 	for _, batch := range in.batches {

@@ -143,13 +143,13 @@ func TestOpenTelemetryFails(t *testing.T) {
 	tr = openTelemetry(t, server.URL, l)
 	begin := time.Now()
 	work(tr, "s.1")
-	if took := time.Since(begin); took > time.Second {
+	if took := time.Since(begin); took > 5*time.Second {
 		t.Errorf("telling took %v", took)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
 	err := tr.Close(ctx)
-	if took := time.Since(begin); took > 5*time.Second {
+	if took := time.Since(begin); took > 15*time.Second {
 		t.Errorf("closing took %v: %v", took, err)
 	}
 	if !errors.Is(err, context.DeadlineExceeded) {

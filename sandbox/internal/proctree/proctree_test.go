@@ -130,7 +130,7 @@ func TestKillEndsWithContext(t *testing.T) {
 
 func TestReadOddName(t *testing.T) {
 	// The name of a process may look like the rest of its line.
-	cmd, _ := start(t, nil, "printf 'x) Z 1 (' >/proc/self/comm; printf 'x) Z 1 (' >/proc/$$/comm; echo ready; read x")
+	cmd, _ := start(t, nil, "printf 'x) Z 1 (' >/proc/self/comm; printf 'x) Z 1 (' >/proc/$$/comm; echo ready; sleep 1000; :")
 	p, ok := read(cmd.Process.Pid)
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", cmd.Process.Pid))
 	if err != nil || !strings.Contains(string(name), ") Z") {
