@@ -128,6 +128,10 @@ test-go: build $(TOOLS)/temporal ## Go tests with the race detector, crash tests
 test-browser: build-dev ## The page in a real browser, against the real app
 	cd frontend && npm run test:browser
 
+.PHONY: test-gallery
+test-gallery: $(NPM_STAMP) ## Scenes of the page in a real browser: scrolling, focus, panes (4 minutes, not part of test)
+	cd frontend && npm run gallery:check
+
 .PHONY: test-window
 test-window: build ## The built app's native window on a display in memory
 	$(GO_TEST) -count=1 ./build/windowtest/...

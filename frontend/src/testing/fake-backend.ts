@@ -45,6 +45,7 @@ export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
     moveQueued: nothing,
     steerQueued: nothing,
     stop: nothing,
+    stopCommands: nothing,
     retryTurn: nothing,
     resolve: nothing,
     setOptions: nothing,

@@ -43,6 +43,8 @@ export interface Backend {
   steerQueued(id: string, message: string): Promise<void>;
 
   stop(id: string): Promise<void>;
+  /** Ends the commands that turns have left running; there must be no turn. */
+  stopCommands(id: string): Promise<void>;
   retryTurn(id: string): Promise<void>;
   resolve(id: string, resolution: Resolution): Promise<void>;
   setOptions(id: string, change: OptionsChange): Promise<void>;

@@ -81,6 +81,7 @@ export const wails: Backend = {
   steerQueued: (id, message) => call('SteerQueued', id, message),
 
   stop: (id) => call('Stop', id),
+  stopCommands: (id) => call('StopCommands', id),
   retryTurn: (id) => call('RetryTurn', id),
   resolve: (id, resolution) => call('Resolve', id, resolution),
   setOptions: (id, change) => call('SetOptions', id, change),

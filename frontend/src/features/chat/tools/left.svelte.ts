@@ -4,9 +4,10 @@ import type { Left } from './state';
 /** What has become of a command that was running when its turn ended. */
 export class LeftCommand {
   state = $state<Left>('unknown');
-  readonly #backend: Pick<Backend, 'toolLog'>;
+  stopping = $state(false);
+  readonly #backend: Pick<Backend, 'toolLog' | 'stopCommands'>;
 
-  constructor(backend: Pick<Backend, 'toolLog'>) {
+  constructor(backend: Pick<Backend, 'toolLog' | 'stopCommands'>) {
     this.#backend = backend;
   }
 
@@ -19,6 +20,17 @@ export class LeftCommand {
     } catch {
       // Its output is no longer kept, or nobody can tell: what was known stays.
       this.state = 'unknown';
+    }
+  }
+
+  /** Ends it, with all else that the session has left running. Rejects when it can't. */
+  async stop(session: string, log: string): Promise<void> {
+    this.stopping = true;
+    try {
+      await this.#backend.stopCommands(session);
+      await this.look(session, log);
+    } finally {
+      this.stopping = false;
     }
   }
 }

@@ -24,3 +24,28 @@ test('where nobody can tell, nothing is claimed', async () => {
   await left.look('s', '');
   expect(left.state).toBe('unknown');
 });
+
+test('what was left running is stopped, and asked about again', async () => {
+  let ended = false;
+  const backend = fakeBackend({
+    toolLog: () => part(ended)(),
+    stopCommands: () => {
+      ended = true;
+      return Promise.resolve();
+    },
+  });
+  const left = new LeftCommand(backend);
+  await left.look('s', 'log');
+  await left.stop('s', 'log');
+  expect(backend.callsOf('stopCommands')).toEqual([['s']]);
+  expect(left.state).toBe('ended');
+  expect(left.stopping).toBe(false);
+});
+
+test('a refusal to stop is passed on, and the command still runs', async () => {
+  const left = new LeftCommand(fakeBackend({ toolLog: () => part(false)(), stopCommands: refuse() }));
+  await left.look('s', 'log');
+  await expect(left.stop('s', 'log')).rejects.toThrow();
+  expect(left.state).toBe('runs');
+  expect(left.stopping).toBe(false);
+});
