@@ -165,6 +165,7 @@ func (b *Backend) backends() []workplace.Backend {
 		Label:    "Local",
 		Blurb:    "A folder on this machine",
 		Journal:  func(sb sandbox.Sandbox) (workplace.Journal, error) { return journal.Open(sb), nil },
+		Shared:   func() workplace.Journal { return provider.Journal() },
 	}}
 }
 

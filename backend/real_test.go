@@ -300,6 +300,30 @@ func TestWhatATurnLeftRunningCanBeStopped(t *testing.T) {
 	p.must(p.Sessions.StopCommands(t.Context(), id)) // with nothing to stop
 }
 
+// A session whose folder was removed by somebody else still takes its commands
+// with it when it is destroyed.
+func TestDestroyEndsTheCommandsOfALostWorkspace(t *testing.T) {
+	p := start(t, 0)
+	p.model.Push(llmtest.Call("exec_command", `{"cmd":"echo begun; sleep 302","yield_time_ms":250}`))
+	p.model.Handle(func(llmtest.Request) llmtest.Answer { return llmtest.Text("it runs") })
+	id := p.create(protocol.ApproveNever, "serve")
+	p.until(id, "the turn", idle(1))
+	mark := filepath.Join(p.data, "journal")
+	p.close()
+	p.must(os.RemoveAll(p.workspace))
+	p.open()
+	if processesWith(t, "sleep 302", mark) == "" {
+		t.Fatal("the command did not outlive the app")
+	}
+	p.must(p.Sessions.Destroy(t.Context(), id, true))
+	if left := processesWith(t, "sleep 302", mark); left != "" {
+		t.Errorf("still running:\n%s", left)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(mark, "*", id+"*")); len(kept) > 0 {
+		t.Errorf("its journal is kept: %v", kept)
+	}
+}
+
 // processesWith lists processes whose command line is want and whose
 // environment names mark or the workspace's call.
 func processesWith(t *testing.T, want, mark string) string {

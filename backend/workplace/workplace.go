@@ -30,6 +30,9 @@ type Backend struct {
 	Blurb    string
 	// Journal opens the journal of one of its sandboxes.
 	Journal func(sandbox.Sandbox) (Journal, error)
+	// Shared opens the journal that all of its sandboxes share, which outlives
+	// them; nil where commands and journal go with their sandbox.
+	Shared func() Journal
 }
 
 // Place is an open sandbox.
@@ -173,17 +176,19 @@ func (p *Places) Release(ctx context.Context, session string, place protocol.Pla
 	}
 	opened, err := p.Open(ctx, session, place)
 	if sandbox.KindOf(err) == sandbox.KindGone || sandbox.KindOf(err) == sandbox.KindNotFound {
-		return nil
+		// Somebody removed the folder; what runs, or ran, in it is still there.
+		backend, err := p.Backend(place.Backend)
+		if err != nil || backend.Shared == nil {
+			return err
+		}
+		return endCommands(ctx, backend.Shared(), session)
 	}
 	if err != nil {
 		return err
 	}
 	defer p.Forget(session)
-	if err := opened.Journal.KillAll(ctx, session+"."); err != nil {
-		return fmt.Errorf("end the session's commands: %w", err)
-	}
-	if err := opened.Journal.Forget(ctx, session+"."); err != nil {
-		return fmt.Errorf("forget the session's commands: %w", err)
+	if err := endCommands(ctx, opened.Journal, session); err != nil {
+		return err
 	}
 	if !remove {
 		return opened.Sandbox.Close(ctx)
@@ -193,6 +198,17 @@ func (p *Places) Release(ctx context.Context, session string, place protocol.Pla
 		return err
 	}
 	return backend.Provider.Destroy(ctx, opened.Sandbox.Ref())
+}
+
+// endCommands ends what a session has running and forgets what it ran.
+func endCommands(ctx context.Context, j Journal, session string) error {
+	if err := j.KillAll(ctx, session+"."); err != nil {
+		return fmt.Errorf("end the session's commands: %w", err)
+	}
+	if err := j.Forget(ctx, session+"."); err != nil {
+		return fmt.Errorf("forget the session's commands: %w", err)
+	}
+	return nil
 }
 
 // Kill ends at once what a session has running in this process's reach. It is
