@@ -10,7 +10,6 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
 	"temporal-sandbox-agent/backend"
-	"temporal-sandbox-agent/backend/config"
 	"temporal-sandbox-agent/backend/protocol"
 )
 
@@ -62,44 +61,6 @@ func (a *App) start(ctx context.Context) {
 func (a *App) wails() context.Context {
 	<-a.shown
 	return a.ctx
-}
-
-// fit makes the window no larger than the screen that it is on: not every
-// desktop does.
-func (a *App) fit() {
-	screens, err := runtime.ScreenGetAll(a.wails())
-	if err != nil {
-		return
-	}
-	var size config.WindowSize
-	size.Width, size.Height = runtime.WindowGetSize(a.wails())
-	for _, screen := range screens {
-		fits := screen.Size.Width >= size.Width && screen.Size.Height >= size.Height
-		if !screen.IsCurrent || fits || screen.Size.Width <= 0 {
-			continue
-		}
-		within := size.Within(screen.Size.Width, screen.Size.Height)
-		runtime.WindowSetSize(a.wails(), within.Width, within.Height)
-		runtime.WindowCenter(a.wails())
-	}
-}
-
-// closing keeps the window's size for the next start. It never keeps the
-// window from being closed.
-func (a *App) closing(ctx context.Context) (prevent bool) {
-	o := a.current()
-	select {
-	case <-o.done:
-	default:
-		return false // still opening
-	}
-	if b := o.backend; b != nil {
-		var size config.WindowSize
-		size.Width, size.Height = runtime.WindowGetSize(ctx)
-		size.Maximised = runtime.WindowIsMaximised(ctx)
-		b.KeepWindowSize(size)
-	}
-	return false
 }
 
 // current is the last attempt to open the backend.
@@ -472,6 +433,12 @@ func (a *App) OpenDevUI() error {
 // Doctor tells what works here.
 func (a *App) Doctor() ([]protocol.Check, error) {
 	return call(a, func(ctx context.Context, b *backend.Backend) ([]protocol.Check, error) { return b.Doctor(ctx), nil })
+}
+
+// KeepWindowSize keeps the size for the next start. The page tells it: asking
+// GTK while it quits is a race with it.
+func (a *App) KeepWindowSize(width, height int) error {
+	return a.do(func(_ context.Context, b *backend.Backend) error { return b.KeepWindowSize(width, height) })
 }
 
 // Quit closes the window. What runs goes on when it is opened again.

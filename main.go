@@ -64,27 +64,18 @@ func window(ctx context.Context, config backend.Config) error {
 	}
 	app.quitWith(ctx)
 	size := config.WindowSize()
-	state := options.Normal
-	if size.Maximised {
-		state = options.Maximised
-	}
 	err := run(&options.App{
 		Title:            "Temporal Sandbox Agent",
 		Width:            size.Width,
 		Height:           size.Height,
-		WindowStartState: state,
 		MinWidth:         640,
 		MinHeight:        480,
 		BackgroundColour: options.NewRGB(0x0e, 0x10, 0x13),
 		AssetServer:      &assetserver.Options{Assets: page},
-		OnStartup: func(ctx context.Context) {
-			app.start(ctx)
-			app.fit()
-		},
-		OnBeforeClose: app.closing,
-		OnShutdown:    app.stop,
-		Bind:          []any{app},
-		DragAndDrop:   &options.DragAndDrop{EnableFileDrop: false},
+		OnStartup:        app.start,
+		OnShutdown:       app.stop,
+		Bind:             []any{app},
+		DragAndDrop:      &options.DragAndDrop{EnableFileDrop: false},
 		Linux: &linux.Options{
 			Icon:        icon,
 			ProgramName: "temporal-sandbox-agent",

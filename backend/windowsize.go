@@ -1,9 +1,12 @@
 package backend
 
-import "temporal-sandbox-agent/backend/config"
+import (
+	"temporal-sandbox-agent/backend/config"
+	"temporal-sandbox-agent/backend/protocol"
+)
 
 // usualSize fits the smallest screens that people work on.
-var usualSize = config.WindowSize{Width: 1280, Height: 800}
+var usualSize = config.WindowSize{Width: 1240, Height: 720}
 
 // WindowSize is how large the window should be: as it was last time. It needs
 // no open backend, since the window comes first.
@@ -15,14 +18,11 @@ func (c Config) WindowSize() config.WindowSize {
 	return config.LoadWindowSize(paths, usualSize)
 }
 
-// KeepWindowSize keeps the size for the next start. A maximised window keeps
-// the size that it had before.
-func (b *Backend) KeepWindowSize(size config.WindowSize) {
-	if size.Maximised {
-		before := config.LoadWindowSize(b.paths, usualSize)
-		size.Width, size.Height = before.Width, before.Height
+// KeepWindowSize keeps the size for the next start.
+func (b *Backend) KeepWindowSize(width, height int) error {
+	size := config.WindowSize{Width: width, Height: height}
+	if !size.Sound() {
+		return &protocol.Fault{Class: protocol.ClassBadInput, Happened: "No window is as large as that"}
 	}
-	if err := config.SaveWindowSize(b.paths, size); err != nil {
-		b.log.Warn("the window's size is not remembered", "error", err)
-	}
+	return config.SaveWindowSize(b.paths, size)
 }

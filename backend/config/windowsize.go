@@ -10,9 +10,14 @@ import (
 // WindowSize is how large the window was when it was closed, in the pixels of
 // the system's scale.
 type WindowSize struct {
-	Width     int  `json:"width"`
-	Height    int  `json:"height"`
-	Maximised bool `json:"maximised"`
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// Sound tells whether a window may have this size.
+func (s WindowSize) Sound() bool {
+	const least, most = 200, 20_000
+	return s.Width >= least && s.Height >= least && s.Width <= most && s.Height <= most
 }
 
 func (p Paths) windowSizeFile() string { return filepath.Join(p.State, "window.json") }
@@ -22,7 +27,7 @@ func (p Paths) windowSizeFile() string { return filepath.Join(p.State, "window.j
 func LoadWindowSize(p Paths, otherwise WindowSize) WindowSize {
 	var size WindowSize
 	content, err := os.ReadFile(p.windowSizeFile())
-	if err != nil || json.Unmarshal(content, &size) != nil || size.Width <= 0 || size.Height <= 0 {
+	if err != nil || json.Unmarshal(content, &size) != nil || !size.Sound() {
 		return otherwise
 	}
 	return size
@@ -38,13 +43,4 @@ func SaveWindowSize(p Paths, size WindowSize) error {
 		return fmt.Errorf("keep the window's size: %w", err)
 	}
 	return nil
-}
-
-// Within is the size cut to a screen, with a margin for what the desktop keeps
-// for itself.
-func (s WindowSize) Within(width, height int) WindowSize {
-	const margin = 20 // of each twenty parts, one is left free
-	s.Width = min(s.Width, width-width/margin)
-	s.Height = min(s.Height, height-height/margin)
-	return s
 }

@@ -44,6 +44,7 @@ export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
     removeQueued: nothing,
     moveQueued: nothing,
     steerQueued: nothing,
+    keepWindowSize: nothing,
     stop: nothing,
     stopCommands: nothing,
     retryTurn: nothing,

@@ -42,6 +42,9 @@ export interface Backend {
   moveQueued(id: string, message: string, to: number): Promise<void>;
   steerQueued(id: string, message: string): Promise<void>;
 
+  /** The window's size in CSS pixels, for the next start. */
+  keepWindowSize(width: number, height: number): Promise<void>;
+
   stop(id: string): Promise<void>;
   /** Ends the commands that turns have left running; there must be no turn. */
   stopCommands(id: string): Promise<void>;

@@ -80,6 +80,7 @@ export const wails: Backend = {
   moveQueued: (id, message, to) => call('MoveQueued', id, message, to),
   steerQueued: (id, message) => call('SteerQueued', id, message),
 
+  keepWindowSize: (width, height) => call('KeepWindowSize', width, height),
   stop: (id) => call('Stop', id),
   stopCommands: (id) => call('StopCommands', id),
   retryTurn: (id) => call('RetryTurn', id),

@@ -4,6 +4,7 @@ import type { Boot, CreateRequest, EngineStatus, Fault, OptionsChange, Progress,
 import { MarkdownCache } from '$lib/markdown/stream';
 import { shortPath, workspacePath } from '$lib/util/paths';
 import { uuid } from '$lib/util/uuid';
+import { onWindowSize } from '$lib/util/window-size';
 import { Approvals } from './approvals.svelte';
 import { CatalogStore } from './catalog.svelte';
 import { Composer } from './composer/composer.svelte';
@@ -76,6 +77,8 @@ export class App {
     this.backend.onEvents((batch) => this.events.emit(batch));
     window.addEventListener('pagehide', () => this.prefs.flush());
     window.addEventListener('focus', () => this.files.refresh());
+    // It is only a convenience: a size that can't be kept is nothing to tell.
+    onWindowSize((width, height) => void this.backend.keepWindowSize(width, height).catch(() => undefined));
     await this.load();
   }
 

@@ -18,6 +18,8 @@ export function EditQueued(arg1:string,arg2:string,arg3:string):Promise<void>;
 
 export function FolderInfo(arg1:string):Promise<protocol.FolderInfo>;
 
+export function KeepWindowSize(arg1:number,arg2:number):Promise<void>;
+
 export function Keys():Promise<Array<protocol.KeyInfo>>;
 
 export function ListDir(arg1:string,arg2:string,arg3:string):Promise<Array<protocol.FileEntry>>;

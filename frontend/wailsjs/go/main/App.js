@@ -34,6 +34,10 @@ export function FolderInfo(arg1) {
   return window['go']['main']['App']['FolderInfo'](arg1);
 }
 
+export function KeepWindowSize(arg1, arg2) {
+  return window['go']['main']['App']['KeepWindowSize'](arg1, arg2);
+}
+
 export function Keys() {
   return window['go']['main']['App']['Keys']();
 }
