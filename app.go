@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -316,6 +317,9 @@ func (a *App) Models(provider string) ([]protocol.ModelInfo, error) {
 
 // PickFolder opens the system's folder dialog; empty means cancelled.
 func (a *App) PickFolder(start string) (string, error) {
+	if start == "" {
+		start, _ = os.UserHomeDir() // without it GTK lists what was used last: files
+	}
 	folder, err := runtime.OpenDirectoryDialog(a.wails(), runtime.OpenDialogOptions{
 		Title: "Choose the workspace folder", DefaultDirectory: start, CanCreateDirectories: true,
 	})

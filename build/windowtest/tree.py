@@ -1,4 +1,4 @@
-"""Prints the accessibility tree of the app's window, one "role: name" a line.
+"""Prints the accessibility tree of the app's window, one "role: name [height]" a line.
 
 Run by the system's Python, inside the window's D-Bus session: tree.py PID SECONDS
 It waits until the page has shown itself, at most SECONDS.
@@ -9,11 +9,18 @@ import time
 import pyatspi
 
 
+def height(node):
+    try:
+        return node.queryComponent().getExtents(pyatspi.WINDOW_COORDS).height
+    except NotImplementedError:
+        return 0
+
+
 def walk(node, depth, lines):
     if node is None or depth > 60:
         return
     try:
-        lines.append(f"{node.getRoleName()}: {node.name}")
+        lines.append(f"{node.getRoleName()}: {node.name} [{height(node)}]")
         for child in node:
             walk(child, depth + 1, lines)
     except Exception:  # a part of the tree that went away while it was read

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -323,6 +324,27 @@ func TestWindow(t *testing.T) {
 			t.Errorf("hello.txt: %q, %v", content, err)
 		}
 		w.screenshot("turn")
+	})
+
+	t.Run("shows a dialog in its height", func(t *testing.T) {
+		if _, err := w.run("xdotool", "key", "ctrl+n"); err != nil {
+			t.Fatal(err)
+		}
+		// The dialog's form, between its title and its buttons.
+		form := regexp.MustCompile(`(?m)^.*: Where it works \[(\d+)\]$|^.*: Title \[(\d+)\]$`)
+		dialog := regexp.MustCompile(`(?m)^dialog: New session \[(\d+)\]$`)
+		var tree string
+		w.wait("the dialog", func() bool {
+			tree, _ = w.run("/usr/bin/python3", "tree.py", strconv.Itoa(w.pid), "30")
+			return dialog.MatchString(tree)
+		})
+		w.screenshot("dialog")
+		if h, _ := strconv.Atoi(dialog.FindStringSubmatch(tree)[1]); h < 300 || h > height || !form.MatchString(tree) {
+			t.Errorf("the dialog is %d pixels high:\n%s", h, tree)
+		}
+		if _, err := w.run("xdotool", "key", "Escape"); err != nil {
+			t.Fatal(err)
+		}
 	})
 
 	t.Run("closes when the system asks", func(t *testing.T) {
