@@ -56,6 +56,7 @@ fonts-liberation         the fonts that a browser expects
 curl                     HTTP requests in tests
 jq                       JSON in tests
 procps                   process lists in tests
+busybox                  a second shell and its tools, for tests of scripts that run in sandboxes
 EOF
   # Ubuntu has no Chromium as a package but only in its app store, which tests can't drive.
   case $level:$(distribution) in

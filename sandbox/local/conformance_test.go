@@ -40,14 +40,25 @@ func TestConformanceOverExec(t *testing.T) {
 	sandboxtest.Run(t, sandboxtest.Factory{New: func(t *testing.T) sandbox.Provider { return newProvider(t, false) }})
 }
 
+// shell finds a shell that a developer's machine may lack.
+func shell(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path
+	}
+	if os.Getenv("TSA_REQUIRE_ALL") != "" {
+		t.Fatalf("%s is not installed: run build/setup.sh test", name)
+	}
+	t.Skipf("%s is not installed", name)
+	return ""
+}
+
 // The shell wrapper is for any POSIX shell and small tools: here those of
 // Alpine, and bash where it is sh, as on Fedora and Arch.
 func TestConformanceOverOtherShells(t *testing.T) {
 	t.Run("busybox", func(t *testing.T) {
-		busybox, err := exec.LookPath("busybox")
-		if err != nil {
-			t.Skip("busybox is not installed")
-		}
+		busybox := shell(t, "busybox")
 		list, err := exec.Command(busybox, "--list").Output()
 		if err != nil {
 			t.Fatal(err)
@@ -55,10 +66,7 @@ func TestConformanceOverOtherShells(t *testing.T) {
 		overShell(t, busybox, strings.Fields(string(list)), false)
 	})
 	t.Run("bash", func(t *testing.T) {
-		bash, err := exec.LookPath("bash")
-		if err != nil {
-			t.Skip("bash is not installed")
-		}
+		bash := shell(t, "bash")
 		overShell(t, bash, []string{"sh"}, true)
 	})
 }
