@@ -275,15 +275,22 @@ func TestStopEndsTheTree(t *testing.T) {
 	}
 }
 
+// leaveRunning works a turn that leaves a command running. mark is for
+// processesWith.
+func (p *product) leaveRunning(command string) (id, mark string) {
+	p.t.Helper()
+	p.model.Push(llmtest.Call("exec_command", fmt.Sprintf(`{"cmd":"echo begun; %s","yield_time_ms":250}`, command)))
+	p.model.Handle(func(llmtest.Request) llmtest.Answer { return llmtest.Text("it runs") })
+	id = p.create(protocol.ApproveNever, "serve")
+	p.until(id, "the turn", idle(1))
+	return id, filepath.Join(p.data, "journal")
+}
+
 // What a turn has left running can be stopped later, also after a restart of
 // the app.
 func TestWhatATurnLeftRunningCanBeStopped(t *testing.T) {
 	p := start(t, 0)
-	p.model.Push(llmtest.Call("exec_command", `{"cmd":"echo begun; sleep 301","yield_time_ms":250}`))
-	p.model.Handle(func(llmtest.Request) llmtest.Answer { return llmtest.Text("it runs") })
-	id := p.create(protocol.ApproveNever, "serve")
-	p.until(id, "the turn", idle(1))
-	mark := filepath.Join(p.data, "journal")
+	id, mark := p.leaveRunning("sleep 301")
 	p.close()
 	p.open()
 	if processesWith(t, "sleep 301", mark) == "" {
@@ -304,11 +311,7 @@ func TestWhatATurnLeftRunningCanBeStopped(t *testing.T) {
 // with it when it is destroyed.
 func TestDestroyEndsTheCommandsOfALostWorkspace(t *testing.T) {
 	p := start(t, 0)
-	p.model.Push(llmtest.Call("exec_command", `{"cmd":"echo begun; sleep 302","yield_time_ms":250}`))
-	p.model.Handle(func(llmtest.Request) llmtest.Answer { return llmtest.Text("it runs") })
-	id := p.create(protocol.ApproveNever, "serve")
-	p.until(id, "the turn", idle(1))
-	mark := filepath.Join(p.data, "journal")
+	id, mark := p.leaveRunning("sleep 302")
 	p.close()
 	p.must(os.RemoveAll(p.workspace))
 	p.open()
