@@ -97,7 +97,7 @@ func New(ctx context.Context, c Config) (*Backend, error) {
 	}
 	b.store = objects
 	// Without a log the app works all the same: say, on a full disk.
-	if log, done, err := config.OpenLog(paths, slog.LevelInfo); err == nil {
+	if log, done, err := config.OpenLog(paths, slog.LevelInfo, b.redact); err == nil {
 		b.log, b.closeLog = log, done
 	}
 	for _, n := range notices {
@@ -110,6 +110,14 @@ func New(ctx context.Context, c Config) (*Backend, error) {
 		b.startEngine(ctx)
 	}
 	return b, nil
+}
+
+// redact keeps keys out of the log.
+func (b *Backend) redact(text string) string {
+	if b.keys == nil {
+		return text // not read yet
+	}
+	return b.keys.Redact(text)
 }
 
 // wire makes the parts and puts them together.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"strings"
@@ -12,19 +13,20 @@ func TestTheLogIsAppendedToAndBegunAnewWhenItIsLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	redact := func(s string) string { return strings.ReplaceAll(s, "a-secret", "[secret]") }
 	for _, line := range []string{"first", "second"} {
-		log, done, err := OpenLog(p, slog.LevelInfo)
+		log, done, err := OpenLog(p, slog.LevelInfo, redact)
 		if err != nil {
 			t.Fatal(err)
 		}
 		log.Debug("too fine")
-		log.Info(line)
+		log.Info(line+" a-secret", "key", "a-secret", "error", errors.New("it said a-secret"))
 		if err := done(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	text, _ := os.ReadFile(p.LogFile())
-	if s := string(text); !strings.Contains(s, "first") || !strings.Contains(s, "second") || strings.Contains(s, "too fine") {
+	if s := string(text); !strings.Contains(s, "first") || !strings.Contains(s, "second") || strings.Contains(s, "too fine") || strings.Contains(s, "a-secret") || !strings.Contains(s, "it said [secret]") {
 		t.Errorf("the log is %q", s)
 	}
 	if info, err := os.Stat(p.LogFile()); err != nil || info.Mode().Perm() != 0o600 {
@@ -33,7 +35,7 @@ func TestTheLogIsAppendedToAndBegunAnewWhenItIsLong(t *testing.T) {
 	if err := os.Truncate(p.LogFile(), maxLogBytes+1); err != nil {
 		t.Fatal(err)
 	}
-	_, done, err := OpenLog(p, slog.LevelInfo)
+	_, done, err := OpenLog(p, slog.LevelInfo, redact)
 	if err != nil {
 		t.Fatal(err)
 	}
