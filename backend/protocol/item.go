@@ -158,6 +158,8 @@ type NoticeItem struct {
 	Code   string `json:"code"`
 	Text   string `json:"text"`
 	Detail string `json:"detail,omitempty"`
+	// Receipt is of forks, switches, rewinds and imports.
+	Receipt *Receipt `json:"receipt,omitempty"`
 }
 
 // SummaryItem stands, in the model's eyes, for everything before it.
@@ -189,6 +191,13 @@ type TurnEndItem struct {
 	// Snapshot is the store id of the files after the turn, empty when none
 	// was taken.
 	Snapshot string `json:"snapshot,omitempty"`
+	// Base is the store id of the files before it, empty when none was taken.
+	Base string `json:"base,omitempty"`
+	// Changed counts the files, links and folders in which they differ.
+	Changed int `json:"changed,omitempty"`
+	// Skipped are files that the snapshot has not, or not as they should be, at
+	// most 20.
+	Skipped []Skipped `json:"skipped,omitempty"`
 }
 
 // Page is a part of a conversation, oldest first.

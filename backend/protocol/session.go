@@ -66,6 +66,17 @@ type Session struct {
 	// Serial is the last number given to a turn. It only grows, also when the
 	// head moves back.
 	Serial int `json:"serial"`
+	// Snapshot is the store id of the files as they were last captured, empty if
+	// none was taken.
+	Snapshot string `json:"snapshot,omitempty"`
+	// Snapshots is what the user chose for this session's snapshots.
+	Snapshots SnapshotPolicy `json:"snapshots"`
+	// SnapshotAsk is set while the user has to choose what to leave out.
+	SnapshotAsk *SnapshotAsk `json:"snapshotAsk,omitempty"`
+	// Moving is set while the session is being put somewhere, nil otherwise.
+	Moving *Moving `json:"moving,omitempty"`
+	// Rewinds are the last rewinds, newest last, at most 20: each can be undone.
+	Rewinds []Rewound `json:"rewinds,omitempty"`
 	// Usage sums the tokens of all turns.
 	Usage Usage `json:"usage"`
 	// ContextTokens is the size of the last model request, 0 when unknown.
@@ -74,6 +85,27 @@ type Session struct {
 	Created time.Time `json:"created" ts_type:"string"`
 	// Updated is when a turn last began or ended, or a message was sent.
 	Updated time.Time `json:"updated" ts_type:"string"`
+}
+
+// Moving tells of a fork, switch or rewind under way.
+type Moving struct {
+	// What is as in Receipt.
+	What string `json:"what"`
+	To   Spot   `json:"to"`
+	// Waits is true while it waits for the end of a turn.
+	Waits bool      `json:"waits,omitempty"`
+	Since time.Time `json:"since" ts_type:"string"`
+}
+
+// Rewound is where a session was before a rewind.
+type Rewound struct {
+	ID   string     `json:"id"`
+	What RewindWhat `json:"what"`
+	// Head, Turns and Snapshot are the session's own of then.
+	Head     string    `json:"head,omitempty"`
+	Turns    int       `json:"turns"`
+	Snapshot string    `json:"snapshot,omitempty"`
+	At       time.Time `json:"at" ts_type:"string"`
 }
 
 // OpenTurn is the turn under way.

@@ -13,6 +13,11 @@ type BackendInfo struct {
 	Remedy   string `json:"remedy,omitempty"`
 	Version  string `json:"version,omitempty"`
 	Confined bool   `json:"confined"`
+	// Planned is true for what this version can't do yet, wherever it runs.
+	Planned bool `json:"planned,omitempty"`
+	// Image is the container image that is taken when none is named, empty where
+	// there are no images.
+	Image string `json:"image,omitempty"`
 }
 
 // ProviderInfo is a provider of models.
