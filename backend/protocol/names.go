@@ -27,6 +27,7 @@ const HostLost = "HostLost"
 // Updates of the SessionManagerWorkflow. Each is a validated command.
 const (
 	UpdateCreate    = "create"
+	UpdateFork      = "fork"
 	UpdateRename    = "rename"
 	UpdateDestroy   = "destroy"
 	UpdateReconcile = "reconcile"
@@ -40,6 +41,10 @@ const (
 	UpdateResolveApproval = "resolve-approval"
 	UpdateSetOptions      = "set-options"
 	UpdateRetryTurn       = "retry-turn"
+	UpdateCheckpoint      = "checkpoint"
+	UpdateSwitchBackend   = "switch-backend"
+	UpdateRewind          = "rewind"
+	UpdateSetSnapshots    = "set-snapshots"
 )
 
 // Signals are idempotent nudges: losing or repeating one changes nothing that
@@ -60,13 +65,17 @@ const (
 
 // Activity types: verb and object.
 const (
-	ActivityPrepareSandbox = "PrepareSandbox"
-	ActivityPrepareTurn    = "PrepareTurn"
-	ActivityCallModel      = "CallModel"
-	ActivityRunTool        = "RunTool"
-	ActivityRecordOutcome  = "RecordOutcome"
-	ActivityCommitTurn     = "CommitTurn"
-	ActivityCompactContext = "CompactContext"
-	ActivityPublishSession = "PublishSession"
-	ActivityReleaseSandbox = "ReleaseSandbox"
+	ActivityPrepareSandbox  = "PrepareSandbox"
+	ActivityPrepareTurn     = "PrepareTurn"
+	ActivityCallModel       = "CallModel"
+	ActivityRunTool         = "RunTool"
+	ActivityRecordOutcome   = "RecordOutcome"
+	ActivityCommitTurn      = "CommitTurn"
+	ActivityCompactContext  = "CompactContext"
+	ActivityPublishSession  = "PublishSession"
+	ActivityReleaseSandbox  = "ReleaseSandbox"
+	ActivityCreateSandbox   = "CreateSandbox"
+	ActivityCaptureSnapshot = "CaptureSnapshot"
+	ActivityPlaceSnapshot   = "PlaceSnapshot"
+	ActivityCommitMark      = "CommitMark"
 )

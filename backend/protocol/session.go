@@ -73,6 +73,8 @@ type Session struct {
 	Snapshots SnapshotPolicy `json:"snapshots"`
 	// SnapshotAsk is set while the user has to choose what to leave out.
 	SnapshotAsk *SnapshotAsk `json:"snapshotAsk,omitempty"`
+	// Setup is set until the files that the session begins with are in place.
+	Setup *Setup `json:"setup,omitempty"`
 	// Moving is set while the session is being put somewhere, nil otherwise.
 	Moving *Moving `json:"moving,omitempty"`
 	// Rewinds are the last rewinds, newest last, at most 20: each can be undone.

@@ -213,6 +213,13 @@ type CommitTurnInput struct {
 	// are written with the commit.
 	Steered    []QueuedMessage `json:"steered,omitempty"`
 	SteeredSeq int             `json:"steeredSeq,omitempty"`
+	// Base and Snapshot are the files before and after the turn, as far as they
+	// could be captured; NoSnapshot says why they could not.
+	Base       string    `json:"base,omitempty"`
+	Snapshot   string    `json:"snapshot,omitempty"`
+	Changed    int       `json:"changed,omitempty"`
+	Skipped    []Skipped `json:"skipped,omitempty"`
+	NoSnapshot *Fault    `json:"noSnapshot,omitempty"`
 }
 
 // CommitTurnResult names the new head.
@@ -248,4 +255,7 @@ type ReleaseSandboxInput struct {
 	Place     Place  `json:"place"`
 	// RemoveWorkspace deletes a folder that we made.
 	RemoveWorkspace bool `json:"removeWorkspace"`
+	// Moved is true when the session lives on elsewhere: what its commands put
+	// out is kept as far as it outlives the sandbox.
+	Moved bool `json:"moved,omitempty"`
 }
