@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError } from '$lib/backend/errors';
 import type { AppEvent, Fault } from '$lib/backend/types';
-import { boot, session, settings } from './fixtures';
+import { boot, carry, receipt, session, settings } from './fixtures';
 
 type Method = keyof Backend;
 type Calls = { method: Method; args: unknown[] }[];
@@ -50,6 +50,29 @@ export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
     retryTurn: nothing,
     resolve: nothing,
     setOptions: nothing,
+    forkSession: (req) =>
+      Promise.resolve({
+        session: session(req.newId ?? 'fork', { title: req.title ?? 'Fork', parent: req.id, backend: req.target.backend }),
+        receipt: receipt({ what: req.filesOnly ? 'new' : 'fork', to: { backend: req.target.backend, workspace: req.target.workspace ?? '' } }),
+      }),
+    switchSession: (req) => Promise.resolve(receipt({ what: 'switch', to: { backend: req.target.backend, workspace: req.target.workspace ?? '' } })),
+    rewind: (req) => Promise.resolve(receipt({ what: 'rewind', undo: req.undo ? 'r2' : 'r1', rewindWhat: req.what })),
+    carry: () => Promise.resolve(carry()),
+    turns: () => Promise.resolve([]),
+    setSnapshots: nothing,
+    changes: () => Promise.resolve({ from: 'x', to: 'y', files: [], count: 0, added: 0, removed: 0 }),
+    fileDiff: (_id, _scope, path) => Promise.resolve({ path }),
+    revert: () => Promise.resolve(receipt({ what: 'rewind' })),
+    putFiles: (_id, dir, files) => Promise.resolve(files.map((f) => (dir ? `${dir}/${f.name}` : f.name))),
+    saveFile: (_id, path) => Promise.resolve(`/home/user/${path.split('/').pop() ?? ''}`),
+    openFile: nothing,
+    revealFile: nothing,
+    exportSession: () => Promise.resolve('/home/user/session.tsa'),
+    exportMarkdown: () => Promise.resolve('/home/user/session.md'),
+    importSession: () => Promise.resolve(session('imported', { title: 'Imported' })),
+    storeUse: () => Promise.resolve({ bytes: 0, free: 0, objects: 0, files: 0, conversations: 0, unused: 0, sessions: [] }),
+    cleanStore: () => Promise.resolve({ objects: 0, bytes: 0 }),
+    localImages: () => Promise.resolve([]),
     transcript: (id) => Promise.resolve({ items: [], session: session(id) }),
     toolLog: () => Promise.resolve({ offset: 0, bytes: 0, text: '', size: 0, ended: true }),
     object: () => Promise.resolve('data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='),

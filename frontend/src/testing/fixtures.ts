@@ -1,4 +1,4 @@
-import type { Boot, EngineStatus, Options, Session, Settings, Usage } from '$lib/backend/types';
+import type { Boot, Carry, EngineStatus, Options, Receipt, Session, Settings, Usage } from '$lib/backend/types';
 
 export const noUsage: Usage = {
   inputTokens: 0,
@@ -61,4 +61,24 @@ export function boot(change: Partial<Boot> = {}): Boot {
     home: '/home/user',
     ...change,
   };
+}
+
+export function receipt(change: Partial<Receipt> = {}): Receipt {
+  return {
+    what: 'fork',
+    from: { backend: 'local', workspace: '/home/user/project' },
+    to: { backend: 'local', workspace: '/data/workspaces/fork' },
+    snapshot: '4f1c9a',
+    files: 214,
+    bytes: 3_400_000,
+    written: 214,
+    removed: 0,
+    durationMs: 840,
+    turn: 3,
+    ...change,
+  };
+}
+
+export function carry(change: Partial<Carry> = {}): Carry {
+  return { known: true, snapshot: '4f1c9a', files: 214, bytes: 3_400_000, title: 'Session (fork #1)', running: false, commands: 0, ...change };
 }

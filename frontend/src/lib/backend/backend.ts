@@ -2,24 +2,39 @@ import type {
   AppEvent,
   BackendInfo,
   Boot,
+  Carry,
+  Changes,
+  ChangeScope,
   Check,
   CreateRequest,
   FileContent,
+  FileDiff,
   FileEntry,
   FolderInfo,
+  ForkRequest,
+  ForkResult,
   KeyInfo,
   LogPart,
   ModelInfo,
   OptionsChange,
   Page,
   ProviderInfo,
+  Receipt,
   Resolution,
+  RevertRequest,
+  RewindRequest,
   SearchHit,
   SendRequest,
   SendResult,
   Session,
   Settings,
+  SnapshotPolicy,
+  StoreUse,
+  Swept,
+  SwitchRequest,
   TestResult,
+  Turn,
+  Upload,
 } from './types';
 
 /**
@@ -51,6 +66,39 @@ export interface Backend {
   retryTurn(id: string): Promise<void>;
   resolve(id: string, resolution: Resolution): Promise<void>;
   setOptions(id: string, change: OptionsChange): Promise<void>;
+
+  /** A new session that goes on where another was; resolves when its files are in place. */
+  forkSession(req: ForkRequest): Promise<ForkResult>;
+  /** Moves a session to another place. A receipt with a fault: it stayed where it was. */
+  switchSession(req: SwitchRequest): Promise<Receipt>;
+  rewind(req: RewindRequest): Promise<Receipt>;
+  /** What a fork after a turn, or from now ("" ), would carry. */
+  carry(id: string, turn: string): Promise<Carry>;
+  turns(id: string): Promise<Turn[]>;
+  setSnapshots(id: string, policy: SnapshotPolicy): Promise<void>;
+  changes(id: string, scope: ChangeScope): Promise<Changes>;
+  fileDiff(id: string, scope: ChangeScope, path: string, rawPath: string): Promise<FileDiff>;
+  /** Puts a file back as it was before the changes of a scope. */
+  revert(req: RevertRequest): Promise<Receipt>;
+  /** Puts files into a folder of the workspace; gives their paths. */
+  putFiles(id: string, dir: string, files: Upload[]): Promise<string[]>;
+  /** Asks where and saves a file there, a folder as .tar.gz; "" when the user cancelled. */
+  saveFile(id: string, path: string, rawPath: string): Promise<string>;
+  /** Opens a file with the system's editor; local sessions only. */
+  openFile(id: string, path: string, rawPath: string): Promise<void>;
+  /** Shows a file in the system's file manager; local sessions only. */
+  revealFile(id: string, path: string, rawPath: string): Promise<void>;
+  /** Asks where and saves; "" when the user cancelled. */
+  exportSession(id: string): Promise<string>;
+  exportMarkdown(id: string): Promise<string>;
+  /** Asks for a file and makes a session of it; its id is "" when the user cancelled. */
+  importSession(): Promise<Session>;
+  /** check also reads everything, to find what is damaged. */
+  storeUse(check: boolean): Promise<StoreUse>;
+  /** Removes what no session reaches. */
+  cleanStore(): Promise<Swept>;
+  /** The Docker images of this machine. */
+  localImages(): Promise<string[]>;
 
   /** A page of the conversation, the newest when before is "". */
   transcript(id: string, before: string, limit: number): Promise<Page>;

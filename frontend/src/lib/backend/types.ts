@@ -1,6 +1,10 @@
 // The data of backend/protocol (Go), as it arrives in the page. Field names,
 // units and limits are those of the Go files; where Go sends an optional part
-// per kind, this file has a union.
+// per kind, this file has a union. What branches are made of is in branch.ts.
+import type { Moving, Receipt, Rewound, Skipped, SnapshotAsk, SnapshotPolicy } from './branch';
+
+export type * from './branch';
+export type * from './settings';
 
 export type SessionState = 'idle' | 'working' | 'needs_you' | 'waiting' | 'failed' | 'ended';
 export type ApprovalMode = 'ask' | 'auto' | 'never';
@@ -136,6 +140,14 @@ export interface Session {
   parent?: string;
   head?: string;
   turns: number;
+  /** The files as they were last captured. */
+  snapshot?: string;
+  snapshots?: SnapshotPolicy;
+  /** The user has to choose what snapshots leave out. */
+  snapshotAsk?: SnapshotAsk | null;
+  moving?: Moving | null;
+  /** The last rewinds, newest last: each can be undone. */
+  rewinds?: Rewound[];
   usage: Usage;
   contextTokens: number;
   created: string;
@@ -204,6 +216,8 @@ export interface NoticeItem {
   code: string;
   text: string;
   detail?: string;
+  /** Of forks, switches, rewinds and imports. */
+  receipt?: Receipt | null;
 }
 
 export interface SummaryItem {
@@ -220,7 +234,12 @@ export interface TurnEndItem {
   provider: string;
   model: string;
   backend: string;
+  /** The files after the turn and before it; absent when none was taken. */
   snapshot?: string;
+  base?: string;
+  /** In how many files, links and folders they differ. */
+  changed?: number;
+  skipped?: Skipped[];
 }
 
 interface ItemHead {
@@ -354,62 +373,6 @@ export interface TestResult {
   text: string;
 }
 
-export interface Endpoint {
-  name: string;
-  url: string;
-}
-
-export interface Settings {
-  provider: string;
-  model: string;
-  effort: string;
-  endpoints: Endpoint[];
-  backend: string;
-  approve: ApprovalMode | '';
-  theme: '' | 'system' | 'light' | 'dark';
-  trace: '' | 'none' | 'openai' | 'openai_with_temporal_spans';
-  firstRunDone: boolean;
-  recentFolders: string[];
-  prefs?: unknown;
-}
-
-export interface Boot {
-  version: string;
-  platform: string;
-  engine: EngineStatus;
-  settings: Settings;
-  sessions: Session[];
-  defaultProvider: string;
-  defaultModel: string;
-  askTrace: boolean;
-  /** Who would get traces: "OpenAI", or the host that is set in its place. */
-  traceTo: string;
-  dataDir: string;
-  /** The user's home folder; "" when it is not known. */
-  home: string;
-}
-
-export interface Check {
-  name: string;
-  ok: boolean;
-  needed: boolean;
-  text: string;
-  remedy?: string;
-}
-
-export interface KeyInfo {
-  name: string;
-  label: string;
-  set: boolean;
-  where: '' | 'environment' | '.env' | 'keyring' | 'file';
-  hint?: string;
-  secret: boolean;
-  value?: string;
-  /** The server of the settings whose key this is. */
-  endpoint?: string;
-  readOnly: boolean;
-}
-
 export interface BackendInfo {
   name: string;
   label: string;
@@ -419,6 +382,10 @@ export interface BackendInfo {
   remedy?: string;
   version?: string;
   confined: boolean;
+  /** This version can't use it yet, wherever it runs. */
+  planned?: boolean;
+  /** The image that is taken when none is named; absent where there are none. */
+  image?: string;
 }
 
 export interface ModelInfo {

@@ -87,6 +87,32 @@ export const wails: Backend = {
   resolve: (id, resolution) => call('Resolve', id, resolution),
   setOptions: (id, change) => call('SetOptions', id, change),
 
+  forkSession: (req) => call('ForkSession', req),
+  switchSession: (req) => call('SwitchSession', req),
+  rewind: (req) => call('Rewind', req),
+  carry: (id, turn) => call('Carry', id, turn),
+  turns: (id) => list('Turns', id),
+  setSnapshots: (id, policy) => call('SetSnapshots', id, policy),
+  async changes(id, scope) {
+    const changes = await call<t.Changes>('Changes', id, scope);
+    return { ...changes, files: changes.files ?? [] };
+  },
+  fileDiff: (id, scope, path, rawPath) => call('FileDiff', id, scope, path, rawPath),
+  revert: (req) => call('Revert', req),
+  putFiles: (id, dir, files) => list('PutFiles', id, dir, files),
+  saveFile: (id, path, rawPath) => call('SaveFile', id, path, rawPath),
+  openFile: (id, path, rawPath) => call('OpenFile', id, path, rawPath),
+  revealFile: (id, path, rawPath) => call('RevealFile', id, path, rawPath),
+  exportSession: (id) => call('ExportSession', id),
+  exportMarkdown: (id) => call('ExportMarkdown', id),
+  importSession: () => call('ImportSession'),
+  async storeUse(check) {
+    const use = await call<t.StoreUse>('StoreUse', check);
+    return { ...use, sessions: use.sessions ?? [] };
+  },
+  cleanStore: () => call('CleanStore'),
+  localImages: () => list('LocalImages'),
+
   async transcript(id, before, limit) {
     const p = await call<t.Page>('Transcript', id, before, limit);
     return { ...p, items: p.items ?? [] };
