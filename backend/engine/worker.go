@@ -50,6 +50,9 @@ type WorkerOptions struct {
 	StickyCache int
 	// StopTimeout is how long Stop waits for running activities; 0 = not.
 	StopTimeout time.Duration
+	// heartbeats is for tests that must tell a push from a heartbeat; heartbeats
+	// if 0.
+	heartbeats time.Duration
 	// OnFatalError is called if the worker can't go on. May be nil.
 	OnFatalError func(error)
 }
@@ -72,6 +75,9 @@ func StartWorker(c client.Client, register func(worker.Registry), opts WorkerOpt
 	if opts.Version == "" {
 		opts.Version = "dev"
 	}
+	if opts.heartbeats == 0 {
+		opts.heartbeats = heartbeats
+	}
 	switch {
 	case opts.StickyCache == NoStickyCache:
 		worker.SetStickyWorkflowCacheSize(0)
@@ -89,8 +95,8 @@ func StartWorker(c client.Client, register func(worker.Registry), opts WorkerOpt
 		MaxEagerActivityReservationsPerWorkflowTask: &eager,
 		StickyScheduleToStartTimeout:                stickyTimeout,
 		DeadlockDetectionTimeout:                    deadlockTime,
-		MaxHeartbeatThrottleInterval:                heartbeats,
-		DefaultHeartbeatThrottleInterval:            heartbeats,
+		MaxHeartbeatThrottleInterval:                opts.heartbeats,
+		DefaultHeartbeatThrottleInterval:            opts.heartbeats,
 		WorkerStopTimeout:                           opts.StopTimeout,
 		DisableRegistrationAliasing:                 true,
 		OnFatalError:                                opts.OnFatalError,
