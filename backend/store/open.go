@@ -20,6 +20,7 @@ import (
 const (
 	databaseName = "objects.db"
 	lockName     = "objects.lock"
+	packsPrefix  = "packs-" // and the name of the store
 	// suspectName marks a database in which damage was met: the next opening
 	// checks all of it.
 	suspectName = "objects.suspect"
@@ -35,6 +36,7 @@ const (
 	// be (objects are verified when they are read).
 	fullCheckBytes = 4 << 20
 	readers        = 4
+	pageSize       = 4096
 )
 
 // Open opens the store in the folder dir, made if it is not there. A database
@@ -44,7 +46,7 @@ func Open(ctx context.Context, dir string) (*SQLite, []Notice, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
-	s := &SQLite{dir: dir}
+	s := &SQLite{dir: dir, now: time.Now}
 	notices, err := s.open(ctx)
 	if err != nil {
 		_ = s.Close()
@@ -92,7 +94,7 @@ func (s *SQLite) open(ctx context.Context) ([]Notice, error) {
 
 // openSound opens the database, setting an unusable one aside first.
 func (s *SQLite) openSound(ctx context.Context, alone bool) ([]Notice, error) {
-	fault, err := s.openFile(ctx)
+	fault, err := s.openFile(ctx, alone)
 	if err != nil || fault == nil {
 		return nil, err
 	}
@@ -105,7 +107,7 @@ func (s *SQLite) openSound(ctx context.Context, alone bool) ([]Notice, error) {
 	if fault.Kept, err = s.setAside(); err != nil {
 		return nil, err
 	}
-	again, err := s.openFile(ctx)
+	again, err := s.openFile(ctx, alone)
 	if err != nil {
 		return nil, err
 	}
@@ -117,23 +119,23 @@ func (s *SQLite) openSound(ctx context.Context, alone bool) ([]Notice, error) {
 
 // openFile opens the connections. A fault, without Kept, tells that the file
 // is not usable by this version.
-func (s *SQLite) openFile(ctx context.Context) (*Notice, error) {
+func (s *SQLite) openFile(ctx context.Context, alone bool) (*Notice, error) {
 	size, err := touch(s.Path())
 	if err != nil {
 		return nil, err
 	}
-	if s.writeDB, err = sql.Open("sqlite", s.dsn(false)); err != nil {
+	if s.writeDB, err = sql.Open("sqlite", s.dsn(false, size == 0)); err != nil {
 		return nil, err
 	}
 	s.writeDB.SetMaxOpenConns(1)
-	fault, err := s.prepare(ctx, size)
+	fault, err := s.prepare(ctx, size, alone)
 	if isDamage(err) {
 		fault, err = &Notice{Kind: NoticeDamaged, Detail: err.Error()}, nil
 	}
 	if err != nil || fault != nil {
 		return fault, err
 	}
-	if s.readDB, err = sql.Open("sqlite", s.dsn(true)); err != nil {
+	if s.readDB, err = sql.Open("sqlite", s.dsn(true, false)); err != nil {
 		return nil, err
 	}
 	s.readDB.SetMaxOpenConns(readers)
@@ -141,8 +143,33 @@ func (s *SQLite) openFile(ctx context.Context) (*Notice, error) {
 	if err := s.reads.prepare(ctx, s.readDB); err != nil {
 		return nil, err
 	}
-	s.writer, err = newWriter(ctx, s.writeDB)
-	return nil, err
+	if s.writer, err = newWriter(ctx, s.writeDB); err != nil {
+		return nil, err
+	}
+	return nil, s.openPacks(ctx)
+}
+
+func (s *SQLite) openPacks(ctx context.Context) error {
+	var storeName string
+	if err := s.readDB.QueryRowContext(ctx, sqlName).Scan(&storeName); err != nil {
+		return err
+	}
+	s.packs = &packs{
+		dir: filepath.Join(s.dir, packsPrefix+storeName),
+		add: func(ctx context.Context) (num int64, err error) {
+			err = s.writer.do(ctx, 0, func(ctx context.Context, st *statements) error {
+				done, err := st.addPack.ExecContext(ctx)
+				if err != nil {
+					return err
+				}
+				num, err = done.LastInsertId()
+				return err
+			})
+			return num, err
+		},
+		list: s.listPacks,
+	}
+	return nil
 }
 
 // touch makes sure that the file is there and closed to other users (SQLite
@@ -168,7 +195,7 @@ func touch(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-func (s *SQLite) dsn(readOnly bool) string {
+func (s *SQLite) dsn(readOnly, fresh bool) string {
 	q := url.Values{}
 	add := func(name, value string) { q.Add("_pragma", name+"("+value+")") }
 	add("busy_timeout", strconv.FormatInt(busyTimeout.Milliseconds(), 10))
@@ -176,6 +203,11 @@ func (s *SQLite) dsn(readOnly bool) string {
 	if readOnly {
 		add("query_only", "1")
 	} else {
+		if fresh {
+			// Only before anything is written; later it would write at every opening.
+			add("page_size", strconv.Itoa(pageSize))
+			add("auto_vacuum", "incremental")
+		}
 		add("journal_mode", "wal")
 		add("synchronous", "full")
 		// A bulk write must not leave a large log behind.
@@ -186,7 +218,7 @@ func (s *SQLite) dsn(readOnly bool) string {
 }
 
 // prepare brings the file to the present schema and checks it.
-func (s *SQLite) prepare(ctx context.Context, size int64) (*Notice, error) {
+func (s *SQLite) prepare(ctx context.Context, size int64, alone bool) (*Notice, error) {
 	var version, tables int
 	if err := s.writeDB.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return nil, err
@@ -200,6 +232,13 @@ func (s *SQLite) prepare(ctx context.Context, size int64) (*Notice, error) {
 	switch {
 	case version == 0 && tables == 0:
 		return nil, s.create(ctx)
+	case version == 1:
+		if !alone {
+			return nil, errors.New("the database is of an older version of the app, and another process has it open")
+		}
+		if err := s.migrate(ctx); err != nil {
+			return nil, err
+		}
 	case version != schemaVersion:
 		return &Notice{Kind: NoticeDamaged, Detail: fmt.Sprintf("it has no stamp of this app but %d tables", tables)}, nil
 	}
@@ -208,6 +247,24 @@ func (s *SQLite) prepare(ctx context.Context, size int64) (*Notice, error) {
 
 // create makes the tables. Another process may be doing the same.
 func (s *SQLite) create(ctx context.Context) error {
+	return s.stamp(ctx, 0, schema)
+}
+
+// migrate brings a database of version 1 to the present one. If it is cut off,
+// the next opening does it again.
+func (s *SQLite) migrate(ctx context.Context) error {
+	if _, err := s.writeDB.ExecContext(ctx, "PRAGMA auto_vacuum = incremental; VACUUM"); err != nil {
+		return fmt.Errorf("bring the database up to date: %w", err)
+	}
+	if err := s.stamp(ctx, 1, fromVersion1); err != nil {
+		return fmt.Errorf("bring the database up to date: %w", err)
+	}
+	return nil
+}
+
+// stamp runs text and stamps the database with the present version, all or
+// nothing, unless it is not of the version from any more.
+func (s *SQLite) stamp(ctx context.Context, from int, text string) error {
 	conn, err := s.writeDB.Conn(ctx)
 	if err != nil {
 		return err
@@ -218,8 +275,8 @@ func (s *SQLite) create(ctx context.Context) error {
 	}
 	var version int
 	err = conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	if err == nil && version == 0 {
-		_, err = conn.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d;", schemaVersion))
+	if err == nil && version == from {
+		_, err = conn.ExecContext(ctx, text+fmt.Sprintf("PRAGMA user_version = %d;", schemaVersion))
 	}
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "COMMIT")

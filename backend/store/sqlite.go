@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -39,16 +40,23 @@ type SQLite struct {
 	readDB  *sql.DB
 	writer  *writer
 	reads   readStatements
+	packs   *packs
+
+	// now is the clock by which uses of objects are noted.
+	now func() time.Time
 
 	suspected atomic.Bool
 	closed    atomic.Bool
 }
 
-var _ Store = (*SQLite)(nil)
+var (
+	_ Store  = (*SQLite)(nil)
+	_ Keeper = (*SQLite)(nil)
+)
 
 // readStatements are prepared on each of the readers' connections.
 type readStatements struct {
-	get, has, lookup, listAll, listSince *sql.Stmt
+	get, used, size, epoch, lookup, listAll, listSince *sql.Stmt
 }
 
 func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
@@ -57,7 +65,9 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		text string
 	}{
 		{&r.get, sqlGet},
-		{&r.has, sqlHas},
+		{&r.used, sqlUsed},
+		{&r.size, sqlSize},
+		{&r.epoch, sqlEpoch},
 		{&r.lookup, sqlLookup},
 		{&r.listAll, sqlListAll},
 		{&r.listSince, sqlListSince},
@@ -72,7 +82,7 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 
 func (r *readStatements) close() error {
 	var err error
-	for _, st := range []*sql.Stmt{r.get, r.has, r.lookup, r.listAll, r.listSince} {
+	for _, st := range []*sql.Stmt{r.get, r.used, r.size, r.epoch, r.lookup, r.listAll, r.listSince} {
 		if st != nil {
 			err = errors.Join(err, st.Close())
 		}
@@ -95,92 +105,6 @@ func (id ID) rowID() []byte {
 	return raw
 }
 
-// Put implements Objects.
-func (s *SQLite) Put(ctx context.Context, content []byte) (ID, error) {
-	if len(content) > MaxObjectBytes {
-		return "", fmt.Errorf("put an object of %d bytes: the limit is %d", len(content), MaxObjectBytes)
-	}
-	id := Sum(content)
-	// What a reader sees is durable: SQLite shows a commit after its fsync.
-	if there, err := s.Has(ctx, id); err != nil || there {
-		return id, err
-	}
-	kind, data := s.codec.pack(content)
-	err := s.writer.do(ctx, len(data), func(ctx context.Context, st *statements) error {
-		_, err := st.put.ExecContext(ctx, id.rowID(), kind, blob(data))
-		return err
-	})
-	if err != nil {
-		return "", s.classify("put object "+string(id), err)
-	}
-	return id, nil
-}
-
-// Get implements Objects.
-func (s *SQLite) Get(ctx context.Context, id ID) ([]byte, error) {
-	row := id.rowID()
-	if row == nil {
-		return nil, fmt.Errorf("get object %q: not an id: %w", id, ErrNotFound)
-	}
-	if s.closed.Load() {
-		return nil, errClosed
-	}
-	var (
-		kind int
-		data []byte
-	)
-	err := s.reads.get.QueryRowContext(ctx, row).Scan(&kind, &data)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("get object %s: %w", id, ErrNotFound)
-	}
-	if err != nil {
-		return nil, s.classify("get object "+string(id), err)
-	}
-	content, err := s.codec.unpack(kind, data)
-	if err != nil {
-		return nil, fmt.Errorf("get object %s: %w: %w", id, ErrCorrupt, err)
-	}
-	if Sum(content) != id {
-		return nil, fmt.Errorf("get object %s: %w: the content has another hash", id, ErrCorrupt)
-	}
-	return content, nil
-}
-
-// Has implements Objects.
-func (s *SQLite) Has(ctx context.Context, id ID) (bool, error) {
-	row := id.rowID()
-	if row == nil {
-		return false, nil
-	}
-	if s.closed.Load() {
-		return false, errClosed
-	}
-	var one int
-	err := s.reads.has.QueryRowContext(ctx, row).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, s.classify("look for object "+string(id), err)
-}
-
-// Remove implements Store.
-func (s *SQLite) Remove(ctx context.Context, ids ...ID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	err := s.writer.do(ctx, 0, func(ctx context.Context, st *statements) error {
-		for _, id := range ids {
-			if row := id.rowID(); row != nil {
-				if _, err := st.out.ExecContext(ctx, row); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	return s.classify(fmt.Sprintf("remove %d objects", len(ids)), err)
-}
-
 // Close ends the writes that wait and closes the file. It may be called again.
 func (s *SQLite) Close() error {
 	if s.closed.Swap(true) {
@@ -189,6 +113,9 @@ func (s *SQLite) Close() error {
 	var err error
 	if s.writer != nil {
 		err = s.writer.close()
+	}
+	if s.packs != nil {
+		err = errors.Join(err, s.packs.close())
 	}
 	// Readers first: the last connection to close folds the log into the file,
 	// and only a writer can.

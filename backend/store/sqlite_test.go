@@ -90,7 +90,7 @@ func TestDamagedObjectIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exec1(t, raw(t, dir), "UPDATE objects SET data = substr(data, 1, length(data) - 1) || x'00' WHERE id = ?", id.rowID())
+		exec1(t, raw(t, dir), "UPDATE contents SET data = substr(data, 1, length(data) - 1) || x'00' WHERE row = (SELECT row FROM objects WHERE id = ?)", id.rowID())
 		_, err = s.Get(ctx, id)
 		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), string(id)) {
 			t.Errorf("get of a damaged object: %v", err)
@@ -257,7 +257,7 @@ func TestMetDamageIsLookedFor(t *testing.T) {
 	}
 	db := raw(t, dir)
 	var page int64
-	if err := db.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'objects'").Scan(&page); err != nil {
+	if err := db.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'contents'").Scan(&page); err != nil {
 		t.Fatal(err)
 	}
 	_ = db.Close()

@@ -5,6 +5,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // ErrNotFound is returned for an object or record that is not there.
@@ -15,6 +16,9 @@ var ErrCorrupt = errors.New("corrupt object in the store")
 
 // ErrNoSpace is returned when the disk is full.
 var ErrNoSpace = errors.New("no space left for the store")
+
+// ErrBusy is returned by a sweep while somebody uses the store.
+var ErrBusy = errors.New("the store is in use")
 
 // ID names an object: the SHA-256 of its content, in hexadecimal.
 type ID string
@@ -27,6 +31,15 @@ type Objects interface {
 	// Get returns verified content.
 	Get(ctx context.Context, id ID) ([]byte, error)
 	Has(ctx context.Context, id ID) (bool, error)
+	// PutMany puts several, which is quicker than one at a time. All are durable
+	// when it returns; when it fails, some may be. The ids are in the order of
+	// the contents.
+	PutMany(ctx context.Context, contents [][]byte) ([]ID, error)
+	// HasMany tells of each whether it is there.
+	HasMany(ctx context.Context, ids []ID) ([]bool, error)
+	// Epoch names a time during which nothing was removed: while it stays the
+	// same, what was there is there.
+	Epoch(ctx context.Context) (string, error)
 }
 
 // Record is a small named value, at most 16 MiB.
@@ -57,4 +70,40 @@ type Store interface {
 	// have put, or puts again: an object does not know who refers to it.
 	Remove(ctx context.Context, ids ...ID) error
 	Close() error
+}
+
+// Keeper gives the space of objects back that nobody needs any more, and tells
+// how the store is.
+type Keeper interface {
+	// Use keeps sweeps away until release is called. Who puts several objects
+	// that belong together, and needs them to stay before anything that Sweep is
+	// told of names them, does so meanwhile. It waits for a sweep under way.
+	// Several may use the store at once, also from other processes.
+	Use(ctx context.Context) (release func(), err error)
+	// Sweep removes the objects that keep does not name and that were not used
+	// (put, also when they were there already) since before, which should lie
+	// two minutes back or more: uses are noted to the minute. It fails with
+	// ErrBusy, at once, while somebody uses the store. Others can write
+	// meanwhile. If it is cut off, what it has removed is removed, and nothing is
+	// half removed. It returns the number of objects and what they took.
+	Sweep(ctx context.Context, keep func(ID) bool, before time.Time) (removed int, bytes int64, err error)
+	// RemoveUnused is as Sweep, but looks at these objects only.
+	RemoveUnused(ctx context.Context, ids []ID, before time.Time) (removed int, bytes int64, err error)
+	Usage(ctx context.Context) (Usage, error)
+	// Sizes returns what objects take as they are stored, in bytes; 0 for one
+	// that is not there.
+	Sizes(ctx context.Context, ids []ID) ([]int64, error)
+	// Verify reads every object and calls each with those whose content is not
+	// what it should be; the error is an ErrCorrupt. One damaged object keeps
+	// none of the others from being read.
+	Verify(ctx context.Context, each func(ID, error)) error
+}
+
+// Usage is the space that a store takes.
+type Usage struct {
+	// File is the size of the file with its log, in bytes; Free is the part of it
+	// that holds nothing.
+	File, Free int64
+	// Objects is how many objects there are, and Stored what they take.
+	Objects, Stored int64
 }

@@ -20,12 +20,42 @@ type job struct {
 	ctx   context.Context
 	bytes int
 	apply func(context.Context, *statements) error
-	done  chan error
+	// bare is run instead of apply, outside of any transaction.
+	bare func(context.Context, *sql.Conn) error
+	done chan error
 }
 
 // statements are the prepared writes of the writer's connection.
 type statements struct {
-	put, set, del, out *sql.Stmt
+	lastRow, put, content, use, take, takeContent, newEpoch, addPack, removePack, move, free, vacuum, set, del *sql.Stmt
+}
+
+// each calls f with every statement's place and text.
+func (st *statements) each(f func(into **sql.Stmt, text string) error) error {
+	for _, p := range []struct {
+		into **sql.Stmt
+		text string
+	}{
+		{&st.lastRow, sqlLastRow},
+		{&st.put, sqlPut},
+		{&st.content, sqlContent},
+		{&st.use, sqlUse},
+		{&st.take, sqlTake},
+		{&st.takeContent, sqlTakeContent},
+		{&st.newEpoch, sqlNewEpoch},
+		{&st.addPack, sqlAddPack},
+		{&st.removePack, sqlRemovePack},
+		{&st.move, sqlMove},
+		{&st.free, sqlFree},
+		{&st.vacuum, sqlVacuum},
+		{&st.set, sqlSet},
+		{&st.del, sqlDelete},
+	} {
+		if err := f(p.into, p.text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writer owns the only connection that writes. Writes that come while it is
@@ -49,13 +79,13 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{conn: conn, queue: make(chan *job, maxBatch), ended: make(chan struct{})}
-	for _, p := range []struct {
-		into **sql.Stmt
-		text string
-	}{{&w.stmts.put, sqlPut}, {&w.stmts.set, sqlSet}, {&w.stmts.del, sqlDelete}, {&w.stmts.out, sqlOut}} {
-		if *p.into, err = conn.PrepareContext(ctx, p.text); err != nil { //nolint:sqlclosecheck // close does
-			return nil, errors.Join(err, conn.Close())
-		}
+	err = w.stmts.each(func(into **sql.Stmt, text string) error {
+		var err error
+		*into, err = conn.PrepareContext(ctx, text) //nolint:sqlclosecheck // close does
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
 	}
 	go w.run(ctx)
 	return w, nil
@@ -64,7 +94,15 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 // do runs apply in a transaction and returns once it is durable. A write that
 // the writer has taken is seen through even if ctx ends.
 func (w *writer) do(ctx context.Context, bytes int, apply func(context.Context, *statements) error) error {
-	j := &job{ctx: ctx, bytes: bytes, apply: apply, done: make(chan error, 1)}
+	return w.enqueue(&job{ctx: ctx, bytes: bytes, apply: apply, done: make(chan error, 1)})
+}
+
+// alone runs bare with the writer's connection, outside of any transaction.
+func (w *writer) alone(ctx context.Context, bare func(context.Context, *sql.Conn) error) error {
+	return w.enqueue(&job{ctx: ctx, bytes: maxBatchBytes, bare: bare, done: make(chan error, 1)})
+}
+
+func (w *writer) enqueue(j *job) error {
 	w.mu.RLock()
 	if w.closed {
 		w.mu.RUnlock()
@@ -73,9 +111,9 @@ func (w *writer) do(ctx context.Context, bytes int, apply func(context.Context, 
 	select {
 	case w.queue <- j:
 		w.mu.RUnlock()
-	case <-ctx.Done():
+	case <-j.ctx.Done():
 		w.mu.RUnlock()
-		return ctx.Err()
+		return j.ctx.Err()
 	}
 	return <-j.done
 }
@@ -91,9 +129,10 @@ func (w *writer) close() error {
 	w.mu.Unlock()
 	<-w.ended
 	var err error
-	for _, st := range []*sql.Stmt{w.stmts.put, w.stmts.set, w.stmts.del, w.stmts.out} {
-		err = errors.Join(err, st.Close())
-	}
+	_ = w.stmts.each(func(st **sql.Stmt, _ string) error {
+		err = errors.Join(err, (*st).Close())
+		return nil
+	})
 	return errors.Join(err, w.conn.Close())
 }
 
@@ -146,6 +185,15 @@ func (w *writer) commit(ctx context.Context, batch []*job) error {
 	}
 	if len(live) == 0 {
 		return batch[0].ctx.Err()
+	}
+	for _, j := range live {
+		if j.bare == nil {
+			continue
+		}
+		if len(live) > 1 {
+			return errors.New("to be run alone")
+		}
+		return j.bare(ctx, w.conn)
 	}
 	if _, err := w.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
