@@ -154,3 +154,10 @@ type CommitMarkInput struct {
 	Snapshot string     `json:"snapshot,omitempty"`
 	Backend  string     `json:"backend,omitempty"`
 }
+
+// RecordNoticeInput asks to write a notice into the turn under way.
+type RecordNoticeInput struct {
+	Turn   TurnRef    `json:"turn"`
+	Seq    int        `json:"seq"`
+	Notice NoticeItem `json:"notice"`
+}

@@ -23,6 +23,7 @@ const (
 	ClassWorkspace    Class = "workspace"        // the folder is gone or can't be written
 	ClassDiskFull     Class = "disk_full"        // no space left
 	ClassUnavailable  Class = "unavailable"      // the backend can't be used now
+	ClassBackendDown  Class = "backend_down"     // the backend's engine is not there now: wait for it
 	ClassSandboxGone  Class = "sandbox_gone"     // the sandbox no longer exists
 	ClassStepLimit    Class = "step_limit"       // the model did not stop calling tools
 	ClassBadInput     Class = "bad_input"        // what was asked can't be done as asked
@@ -35,7 +36,7 @@ const (
 // Transient tells whether waiting and trying again can help.
 func (c Class) Transient() bool {
 	switch c {
-	case ClassRateLimit, ClassOverloaded, ClassConnection, ClassHostLost, ClassBusy:
+	case ClassRateLimit, ClassOverloaded, ClassConnection, ClassHostLost, ClassBusy, ClassBackendDown:
 		return true
 	default:
 		return false

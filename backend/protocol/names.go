@@ -77,5 +77,6 @@ const (
 	ActivityCreateSandbox   = "CreateSandbox"
 	ActivityCaptureSnapshot = "CaptureSnapshot"
 	ActivityPlaceSnapshot   = "PlaceSnapshot"
+	ActivityRecordNotice    = "RecordNotice"
 	ActivityCommitMark      = "CommitMark"
 )

@@ -29,7 +29,11 @@ type Commit struct {
 	// Index is the place in the conversation, from 1.
 	Index int `json:"index"`
 	// Turn is the id of the turn; SessionOfTurn tells who made it.
-	Turn   string  `json:"turn"`
+	Turn string `json:"turn"`
+	// Mark is true for a line between two turns; Turns counts the turns up to
+	// here. See TurnCount.
+	Mark   bool    `json:"mark,omitempty"`
+	Turns  int     `json:"turns,omitempty"`
 	Chunks []Chunk `json:"chunks"`
 	Items  int     `json:"items"`
 	// SummaryAt is the index of the last commit, this one included, that holds
@@ -37,7 +41,9 @@ type Commit struct {
 	SummaryAt int `json:"summaryAt,omitempty"`
 	// Snapshot is the store id of the files after the turn, empty when none
 	// was taken.
-	Snapshot string           `json:"snapshot,omitempty"`
+	Snapshot string `json:"snapshot,omitempty"`
+	// Base is the store id of the files before it, empty when none was taken.
+	Base     string           `json:"base,omitempty"`
 	Usage    protocol.Usage   `json:"usage"`
 	Provider string           `json:"provider,omitempty"`
 	Model    string           `json:"model,omitempty"`
@@ -95,30 +101,14 @@ func (t *Transcript) Commit(ctx context.Context, in CommitInput) (store.ID, erro
 }
 
 func (t *Transcript) commit(ctx context.Context, in CommitInput) (store.ID, error) {
-	c := &Commit{
-		Version:  commitVersion,
-		Parent:   store.ID(in.Turn.Head),
-		Index:    1,
-		Turn:     in.Turn.TurnID,
-		Snapshot: in.End.Snapshot,
-		Usage:    in.End.Usage,
-		Provider: in.End.Provider,
-		Model:    in.End.Model,
-		Backend:  in.End.Backend,
-		Outcome:  in.End.Outcome,
-		Time:     in.Time.UTC(),
+	c, err := t.child(ctx, in.Turn)
+	if err != nil {
+		return "", err
 	}
-	if c.Parent != "" {
-		parent, err := t.GetCommit(ctx, c.Parent)
-		if err != nil {
-			return "", err
-		}
-		c.Index = parent.Index + 1
-		c.SummaryAt = parent.SummaryAt
-		if c.Skip, c.SkipIndex, err = t.skipFrom(ctx, c.Parent, parent); err != nil {
-			return "", err
-		}
-	}
+	c.Turns = in.Turn.Index
+	c.Snapshot, c.Base, c.Usage = in.End.Snapshot, in.End.Base, in.End.Usage
+	c.Provider, c.Model, c.Backend = in.End.Provider, in.End.Model, in.End.Backend
+	c.Outcome, c.Time = in.End.Outcome, in.Time.UTC()
 	items, err := t.closedItems(ctx, in)
 	if err != nil {
 		return "", err

@@ -97,7 +97,7 @@ func TestCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Commit{
-		Version: 1, Parent: first, Skip: first, SkipIndex: 1, Index: 2, Turn: "s.2", Chunks: c.Chunks, Items: 3,
+		Version: 1, Parent: first, Skip: first, SkipIndex: 1, Index: 2, Turn: "s.2", Turns: 2, Chunks: c.Chunks, Items: 3,
 		Snapshot: "abc", Usage: in.End.Usage, Provider: "demo", Model: "demo-1", Backend: "local",
 		Outcome: protocol.OutcomeDone, Time: in.Time,
 	}

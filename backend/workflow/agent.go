@@ -5,6 +5,9 @@
 package workflow
 
 import (
+	"fmt"
+	"slices"
+
 	"go.temporal.io/sdk/workflow"
 
 	"temporal-sandbox-agent/backend/protocol"
@@ -22,20 +25,29 @@ func AgentWorkflow(ctx workflow.Context, in protocol.AgentInput) error {
 	if a.s.Turn != nil {
 		a.closeLostTurn(ctx)
 	}
-	if in.Session.Version == 0 && in.First == nil {
+	switch {
+	case a.s.Setup != nil:
+		a.setUp(ctx)
+	case in.Session.Version == 0 && in.First == nil:
 		a.settle(ctx)
 	}
 	for {
 		err := workflow.Await(ctx, func() bool {
-			return a.end != nil || len(a.s.Queue) > 0 || a.isLong(ctx)
+			return a.end != nil || len(a.moves) > 0 || len(a.s.Queue) > 0 || a.isLong(ctx)
 		})
 		switch {
 		case err != nil:
 			return err
 		case a.end != nil:
 			return a.finish(ctx)
+		case len(a.moves) > 0:
+			a.move(ctx)
 		case a.isLong(ctx):
 			return a.continueAsNew(ctx)
+		case a.s.Setup != nil && a.s.Queue[0].Retry:
+			// Nothing was said yet: it is the files that are tried again.
+			a.s.Queue = slices.Clone(a.s.Queue[1:])
+			a.setUp(ctx)
 		default:
 			a.turn(ctx)
 		}
@@ -55,6 +67,11 @@ type agent struct {
 	// stopTurn cancels the turn under way.
 	stopTurn func()
 	end      *protocol.End
+	// moves wait to be done between two turns; stopMove cancels the one under way.
+	moves    []*move
+	stopMove func()
+	// arrived is of the sandbox that was made last.
+	arrived protocol.PrepareSandboxResult
 	// nudged ends the wait of a turn that waits to try again.
 	nudged bool
 	// draining refuses updates while the workflow continues as new.
@@ -144,6 +161,7 @@ func (a *agent) continueAsNew(ctx workflow.Context) error {
 // again.
 func (a *agent) finish(ctx workflow.Context) error {
 	a.draining = true
+	a.dropMoves()
 	err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
 	if err != nil {
 		return err
@@ -162,6 +180,17 @@ func (a *agent) finish(ctx workflow.Context) error {
 	a.touch()
 	return untilDone(ctx, protocol.ActivityPublishSession,
 		protocol.PublishSessionInput{Session: a.s, Ended: true}, nil)
+}
+
+// ref names the turn, or the line between two turns, with the session's number
+// of now.
+func (a *agent) ref() protocol.TurnRef {
+	return protocol.TurnRef{
+		SessionID: a.s.ID,
+		TurnID:    fmt.Sprintf("%s.%d", a.s.ID, a.s.Serial),
+		Index:     a.s.Turns,
+		Head:      a.s.Head,
+	}
 }
 
 func (a *agent) place() protocol.Place {

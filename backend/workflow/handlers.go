@@ -38,6 +38,10 @@ func (a *agent) handle(ctx workflow.Context) error {
 		{protocol.UpdateResolveApproval, a.onResolve, a.checkResolve},
 		{protocol.UpdateSetOptions, a.onSetOptions, a.checkSetOptions},
 		{protocol.UpdateRetryTurn, a.onRetry, a.checkRetry},
+		{protocol.UpdateCheckpoint, a.onCheckpoint, a.checkCheckpoint},
+		{protocol.UpdateSwitchBackend, a.onSwitch, a.checkSwitch},
+		{protocol.UpdateRewind, a.onRewind, a.checkRewind},
+		{protocol.UpdateSetSnapshots, a.onSetSnapshots, a.checkSetSnapshots},
 	}
 	for _, u := range updates {
 		options := workflow.UpdateHandlerOptions{Validator: u.validate}
@@ -118,6 +122,9 @@ func (a *agent) ending(v protocol.End) {
 	}
 	if a.stopTurn != nil {
 		a.stopTurn()
+	}
+	if a.stopMove != nil {
+		a.stopMove()
 	}
 }
 

@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -30,10 +31,22 @@ type world struct {
 	published []protocol.Session
 	released  []protocol.ReleaseSandboxInput
 	ended     bool
+
+	// capture and place say what the snapshot activities do; by default each
+	// capture finds a new snapshot, and everything is placed.
+	capture  func(n int, in protocol.CaptureSnapshotInput) (protocol.CaptureSnapshotResult, error)
+	place    func(n int, in protocol.PlaceSnapshotInput) (protocol.PlaceSnapshotResult, error)
+	create   func(n int, in protocol.CreateSandboxInput) (protocol.PrepareSandboxResult, error)
+	captured []protocol.CaptureSnapshotInput
+	placed   []protocol.PlaceSnapshotInput
+	created  []protocol.CreateSandboxInput
+	marks    []protocol.CommitMarkInput
+	noticed  []protocol.RecordNoticeInput
 }
 
 func (w *world) register(env *testsuite.TestWorkflowEnvironment) {
 	r := func(name string, f any) { env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name}) }
+	w.branches(r)
 	r(protocol.ActivityPrepareSandbox, func(context.Context, protocol.PrepareSandboxInput) (protocol.PrepareSandboxResult, error) {
 		return protocol.PrepareSandboxResult{Sandbox: "ref", Workspace: "/w"}, nil
 	})
@@ -94,6 +107,50 @@ func (w *world) register(env *testsuite.TestWorkflowEnvironment) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.released = append(w.released, in)
+		return nil
+	})
+}
+
+// branches registers what snapshots and moves call.
+func (w *world) branches(r func(name string, f any)) {
+	r(protocol.ActivityCaptureSnapshot, func(_ context.Context, in protocol.CaptureSnapshotInput) (protocol.CaptureSnapshotResult, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.captured = append(w.captured, in)
+		if w.capture != nil {
+			return w.capture(len(w.captured), in)
+		}
+		return protocol.CaptureSnapshotResult{Captured: protocol.Captured{Snapshot: fmt.Sprintf("snapshot %d", len(w.captured))}}, nil
+	})
+	r(protocol.ActivityPlaceSnapshot, func(_ context.Context, in protocol.PlaceSnapshotInput) (protocol.PlaceSnapshotResult, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.placed = append(w.placed, in)
+		if w.place != nil {
+			return w.place(len(w.placed), in)
+		}
+		return protocol.PlaceSnapshotResult{Files: 3, Written: 3}, nil
+	})
+	r(protocol.ActivityCreateSandbox, func(_ context.Context, in protocol.CreateSandboxInput) (protocol.PrepareSandboxResult, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.created = append(w.created, in)
+		if w.create != nil {
+			return w.create(len(w.created), in)
+		}
+		n := len(w.created)
+		return protocol.PrepareSandboxResult{Sandbox: fmt.Sprintf("ref %d", n), Workspace: fmt.Sprintf("/made/%d", n), OwnWorkspace: true}, nil
+	})
+	r(protocol.ActivityCommitMark, func(_ context.Context, in protocol.CommitMarkInput) (protocol.CommitTurnResult, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.marks = append(w.marks, in)
+		return protocol.CommitTurnResult{Head: "mark " + in.Turn.TurnID}, nil
+	})
+	r(protocol.ActivityRecordNotice, func(_ context.Context, in protocol.RecordNoticeInput) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.noticed = append(w.noticed, in)
 		return nil
 	})
 }

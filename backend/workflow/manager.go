@@ -55,6 +55,7 @@ func (m *manager) handle(ctx workflow.Context) error {
 		validate any
 	}{
 		{protocol.UpdateCreate, m.onCreate, m.checkCreate},
+		{protocol.UpdateFork, m.onFork, m.checkFork},
 		{protocol.UpdateRename, m.onRename, m.checkRename},
 		{protocol.UpdateDestroy, m.onDestroy, m.checkDestroy},
 		{protocol.UpdateReconcile, m.onReconcile, m.checkReconcile},
@@ -98,7 +99,7 @@ func (m *manager) checkCreate(in protocol.CreateInput) error {
 	return nil
 }
 
-// onCreate starts the session's workflow, which outlives this one.
+// onCreate makes a session.
 func (m *manager) onCreate(ctx workflow.Context, in protocol.CreateInput) (protocol.RegistryEntry, error) {
 	if at := m.find(in.ID); at >= 0 {
 		return m.entries[at], nil
@@ -124,17 +125,22 @@ func (m *manager) onCreate(ctx workflow.Context, in protocol.CreateInput) (proto
 		session.Title = "New session"
 		entry.Title = session.Title
 	}
+	return m.begin(ctx, entry, protocol.AgentInput{Session: session, First: in.First})
+}
+
+// begin starts a session's workflow, which outlives this one.
+func (m *manager) begin(ctx workflow.Context, entry protocol.RegistryEntry, in protocol.AgentInput) (protocol.RegistryEntry, error) {
 	// The entry goes in first, so that two commands with one id make one session.
 	m.entries = append(slices.Clone(m.entries), entry)
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID:            protocol.AgentID(in.ID),
+		WorkflowID:            protocol.AgentID(entry.ID),
 		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_ABANDON,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 	})
-	future := workflow.ExecuteChildWorkflow(child, protocol.AgentWorkflow, protocol.AgentInput{Session: session, First: in.First})
+	future := workflow.ExecuteChildWorkflow(child, protocol.AgentWorkflow, in)
 	err := future.GetChildWorkflowExecution().Get(ctx, nil)
 	if _, already := errors.AsType[*temporal.ChildWorkflowExecutionAlreadyStartedError](err); err != nil && !already {
-		if at := m.find(in.ID); at >= 0 {
+		if at := m.find(entry.ID); at >= 0 {
 			m.entries = slices.Delete(slices.Clone(m.entries), at, at+1)
 		}
 		return protocol.RegistryEntry{}, fmt.Errorf("start the session's workflow: %w", err)

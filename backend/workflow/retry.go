@@ -15,6 +15,8 @@ func patience(class protocol.Class) int {
 		return 10
 	case protocol.ClassConnection:
 		return 8
+	case protocol.ClassBackendDown:
+		return 2000 // most of a day: somebody has to start it
 	default:
 		return 0
 	}

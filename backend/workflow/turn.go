@@ -34,6 +34,16 @@ type turn struct {
 	// steered are messages that the step under way has taken out of the queue:
 	// until it ends they may not be written. The first belongs at seq.
 	steered []protocol.QueuedMessage
+
+	// snapshots is false in a run that began before there were any.
+	snapshots bool
+	// capturing is true until base, the files before the turn, is known.
+	capturing bool
+	base      string
+	noBase    *protocol.Fault
+	// remade counts sandboxes that were made anew; notices are to be written.
+	remade  int
+	notices []protocol.NoticeItem
 }
 
 // turn takes the next message and works it. It always ends with a commit.
@@ -41,12 +51,9 @@ func (a *agent) turn(ctx workflow.Context) {
 	message := a.s.Queue[0]
 	a.s.Serial++
 	started := workflow.Now(ctx)
-	t := &turn{agent: a, ref: protocol.TurnRef{
-		SessionID: a.s.ID,
-		TurnID:    fmt.Sprintf("%s.%d", a.s.ID, a.s.Serial),
-		Index:     a.s.Turns + 1,
-		Head:      a.s.Head,
-	}}
+	t := &turn{agent: a, ref: a.ref()}
+	t.ref.Index++
+	t.snapshots = workflow.GetVersion(ctx, changeSnapshots, workflow.DefaultVersion, 1) == 1
 	working, stop := workflow.WithCancel(ctx)
 	a.stopTurn = stop
 	a.s.Queue = slices.Clone(a.s.Queue[1:])
@@ -73,7 +80,7 @@ func (a *agent) endTurn(ctx workflow.Context, t *turn, started time.Time, fault 
 		}
 	}
 	var commit protocol.CommitTurnResult
-	err := untilDone(ctx, protocol.ActivityCommitTurn, protocol.CommitTurnInput{
+	in := protocol.CommitTurnInput{
 		Turn:       t.ref,
 		Place:      a.place(),
 		Outcome:    outcome,
@@ -85,7 +92,9 @@ func (a *agent) endTurn(ctx workflow.Context, t *turn, started time.Time, fault 
 		Model:      t.model,
 		Steered:    t.steered,
 		SteeredSeq: t.seq,
-	}, &commit)
+	}
+	t.captureEnd(ctx, &in)
+	err := untilDone(ctx, protocol.ActivityCommitTurn, in, &commit)
 	if err != nil {
 		// The items are still in the store under the turn's id; only the commit
 		// is missing, and a retry makes it anew.
@@ -113,9 +122,17 @@ func (a *agent) endTurn(ctx workflow.Context, t *turn, started time.Time, fault 
 // work prepares the turn and alternates model and tools until the model
 // answers without calls. It returns nil at a good end.
 func (t *turn) work(ctx workflow.Context, message protocol.QueuedMessage) *protocol.Fault {
+	if t.s.Setup != nil {
+		if fault := t.setUp(ctx); fault != nil {
+			return fault
+		}
+		t.s.State = protocol.StateWorking
+	}
 	if fault := t.prepare(ctx, message); fault != nil {
 		return fault
 	}
+	t.tell(ctx)
+	t.captureBase(ctx)
 	for t.steps = 1; t.steps <= MaxSteps; t.steps++ {
 		t.s.Turn.Step = t.steps
 		if t.window > 0 && t.context*100 > t.window*compactAt {
@@ -170,7 +187,12 @@ func (t *turn) prepare(ctx workflow.Context, message protocol.QueuedMessage) *pr
 			t.touch()
 			return nil
 		}
-		if fault := t.again(ctx, &tries, faultOf(err)); fault != nil {
+		fault := faultOf(err)
+		if fault = t.remake(ctx, fault); fault == nil {
+			in.Place = t.place()
+			continue
+		}
+		if fault := t.again(ctx, &tries, fault); fault != nil {
 			return fault
 		}
 	}
@@ -270,6 +292,9 @@ func (t *turn) do(ctx workflow.Context, call protocol.ToolCall) *protocol.Fault 
 			return fault
 		}
 	}
+	if fault := t.awaitBase(ctx); fault != nil {
+		return fault
+	}
 	in := protocol.RunToolInput{Turn: t.ref, Place: t.place(), Item: call.Item, Call: call.ID}
 	var tries retries
 	for {
@@ -279,11 +304,31 @@ func (t *turn) do(ctx workflow.Context, call protocol.ToolCall) *protocol.Fault 
 			return nil
 		}
 		fault := faultOf(err)
+		if fault.Class == protocol.ClassSandboxGone {
+			return t.lostCall(ctx, call, fault)
+		}
 		if fault := t.again(ctx, &tries, fault); fault != nil {
 			return fault
 		}
 		in.Resumed = true
 	}
+}
+
+// lostCall goes on after the sandbox went in the middle of a call: it may have
+// been partly done, so it is not done again, and the model is told.
+func (t *turn) lostCall(ctx workflow.Context, call protocol.ToolCall, fault *protocol.Fault) *protocol.Fault {
+	if fault := t.remake(ctx, fault); fault != nil {
+		return fault
+	}
+	err := untilDone(ctx, protocol.ActivityRecordOutcome, protocol.RecordOutcomeInput{
+		Turn: t.ref, Item: call.Item, Status: protocol.ToolInterrupted,
+		Text: "The sandbox was lost while this call ran. It was made anew with the files of the last snapshot: what this turn had changed before is gone. Look at the files before you go on.",
+	}, nil)
+	if err != nil {
+		return faultOf(err)
+	}
+	t.tell(ctx)
+	return nil
 }
 
 // consent asks the user and waits, for days if need be.
