@@ -64,6 +64,9 @@ func (a *agent) turn(ctx workflow.Context) {
 	a.touch()
 
 	fault := t.work(working, message)
+	// The model may have been quicker than the snapshot of the beginning; Stop
+	// ends both.
+	_ = t.awaitBase(working)
 	stop()
 	a.stopTurn = nil
 
