@@ -1,6 +1,7 @@
 // The menu of the window: all that has no other button that is always seen.
 import Activity from '@lucide/svelte/icons/activity';
 import Command from '@lucide/svelte/icons/command';
+import Import from '@lucide/svelte/icons/import';
 import Info from '@lucide/svelte/icons/info';
 import Keyboard from '@lucide/svelte/icons/keyboard';
 import Plus from '@lucide/svelte/icons/plus';
@@ -17,6 +18,7 @@ export function appMenu(run: (command: Name) => void): MenuEntry[] {
     { label: 'New session…', icon: Plus, kbd: 'Ctrl N', ...does('new-session') },
     { label: 'Search sessions', icon: Search, kbd: 'Ctrl K', ...does('search') },
     { label: 'Command palette', icon: Command, kbd: 'Ctrl ⇧ P', ...does('palette') },
+    { label: 'Import a session…', icon: Import, ...does('import') },
     'separator',
     { label: 'Settings', icon: Settings, kbd: 'Ctrl ,', ...does('settings') },
     { label: 'Temporal Web UI', icon: Activity, ...does('web-ui') },

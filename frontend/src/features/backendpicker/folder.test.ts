@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { FolderInfo } from '$lib/backend/types';
-import { folderLabel, folderVerdict } from './folder';
+import { ONTO, folderLabel, folderVerdict } from './folder';
 
 function info(more: Partial<FolderInfo>): FolderInfo {
   return { path: '/data/p', exists: true, entries: 0, writable: true, git: false, ...more };
@@ -36,6 +36,20 @@ describe('folderVerdict', () => {
 
   it('does not claim to have counted past the limit', () => {
     expect(folderVerdict(info({ entries: 1000 })).text).toContain('1,000 items or more');
+  });
+});
+
+describe('a folder that files are carried into', () => {
+  it('asks what to do only when something is in it', () => {
+    expect(folderVerdict(info({}), 'carry')).toEqual({ tone: 'plain', text: 'The folder is empty. The files are put into it.', usable: true });
+    expect(folderVerdict(info({ entries: 41, git: true }), 'carry')).toMatchObject({ occupied: true, usable: true });
+    expect(folderVerdict(info({ entries: 1 }), 'carry').text).toMatch(/^1 item is in it already/);
+    expect(folderVerdict(info({ refused: 'No.' }), 'carry').usable).toBe(false);
+  });
+
+  it('says of each choice what will happen', () => {
+    expect(ONTO.map((o) => o.value)).toEqual(['', 'merge', 'replace']);
+    expect(ONTO.at(-1)?.explain).toMatch(/captured first/);
   });
 });
 

@@ -1,5 +1,5 @@
 // What picking a folder as a workspace would mean, in words.
-import type { FolderInfo, Session } from '$lib/backend/types';
+import type { FolderInfo, Onto, Session } from '$lib/backend/types';
 
 /** FolderInfo counts no further than this. */
 const COUNT_LIMIT = 1000;
@@ -14,7 +14,12 @@ export interface FolderVerdict {
   more?: string;
   /** Whether a session can start here. */
   usable: boolean;
+  /** There is something in it already. */
+  occupied?: boolean;
 }
+
+/** What the folder is picked for: a new session, or to carry files into. */
+export type Purpose = 'new' | 'carry';
 
 /** The words for a fresh folder. */
 export const FRESH: FolderVerdict = {
@@ -24,7 +29,15 @@ export const FRESH: FolderVerdict = {
   usable: true,
 };
 
-export function folderVerdict(info: FolderInfo): FolderVerdict {
+/** The words for a fresh folder that files are carried into. */
+export const FRESH_COPY: FolderVerdict = {
+  tone: 'plain',
+  text: 'The files are put into a new folder of its own.',
+  more: 'You can delete it together with the session later.',
+  usable: true,
+};
+
+export function folderVerdict(info: FolderInfo, purpose: Purpose = 'new'): FolderVerdict {
   if (info.refused) {
     return { tone: 'bad', text: info.refused, usable: false };
   }
@@ -44,6 +57,7 @@ export function folderVerdict(info: FolderInfo): FolderVerdict {
       usable: false,
     };
   }
+  if (purpose === 'carry') return carryVerdict(info);
   if (info.entries === 0) {
     return { tone: 'plain', text: 'The folder is empty. The agent works in it directly.', usable: true };
   }
@@ -63,6 +77,32 @@ export function folderVerdict(info: FolderInfo): FolderVerdict {
     usable: true,
   };
 }
+
+function carryVerdict(info: FolderInfo): FolderVerdict {
+  if (info.entries === 0) return { tone: 'plain', text: 'The folder is empty. The files are put into it.', usable: true };
+  const text = `${itemCount(info.entries)}${info.git ? ', a Git repository,' : ''} ${info.entries === 1 ? 'is' : 'are'} in it already. Choose what happens with that:`;
+  return { tone: 'warn', text, usable: true, occupied: true };
+}
+
+/** What may be done with a folder that is not empty, and what happens then. */
+export const ONTO: readonly { value: Onto; label: string; explain: string; warn?: boolean }[] = [
+  {
+    value: '',
+    label: 'Leave it alone',
+    explain: 'It is used only if it holds the very same files. Otherwise nothing happens, and you are told.',
+  },
+  {
+    value: 'merge',
+    label: 'Add to it',
+    explain: 'Files with other names stay. Files with the same name are replaced.',
+  },
+  {
+    value: 'replace',
+    label: 'Replace what is in it',
+    explain: 'What is in it is captured first. Then it holds the session’s files and nothing else.',
+    warn: true,
+  },
+];
 
 function itemCount(entries: number): string {
   if (entries >= COUNT_LIMIT) return `${COUNT_LIMIT.toLocaleString('en')} items or more`;

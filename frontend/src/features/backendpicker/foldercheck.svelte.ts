@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
-import { folderVerdict, type FolderVerdict } from './folder';
+import { folderVerdict, type FolderVerdict, type Purpose } from './folder';
 
 const settle = 200;
 
@@ -12,9 +12,11 @@ export class FolderCheck {
   #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #backend: Pick<Backend, 'folderInfo'>;
+  readonly #purpose: Purpose;
 
-  constructor(backend: Pick<Backend, 'folderInfo'>) {
+  constructor(backend: Pick<Backend, 'folderInfo'>, purpose: Purpose = 'new') {
     this.#backend = backend;
+    this.#purpose = purpose;
   }
 
   check(path: string, wait = settle): void {
@@ -34,7 +36,7 @@ export class FolderCheck {
   async #ask(path: string, ask: number): Promise<void> {
     let verdict: FolderVerdict;
     try {
-      verdict = folderVerdict(await this.#backend.folderInfo(path));
+      verdict = folderVerdict(await this.#backend.folderInfo(path), this.#purpose);
     } catch (err) {
       const fault = faultOf(err);
       verdict = { tone: 'bad', text: fault.happened, more: fault.remedy, usable: false };

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { FolderInfo } from '$lib/backend/types';
 import { FolderCheck } from './foldercheck.svelte';
-import { problem } from './place';
+import { placeOn, problem, targetOf } from './place';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -60,7 +60,7 @@ test('a failing check says why and blocks', async () => {
 
 test('problem says what keeps a session from being made', () => {
   const local = { name: 'local', label: 'Local', blurb: '', available: true, confined: false };
-  const fresh = { backend: 'local', workspace: '', image: '' };
+  const fresh = placeOn('local');
   const ok = { tone: 'plain' as const, text: 'fine', usable: true };
   expect(problem(fresh, undefined, false, null)).toMatch(/not known/);
   expect(problem(fresh, { ...local, available: false, reason: 'Gone.' }, false, null)).toBe('Gone.');
@@ -69,4 +69,12 @@ test('problem says what keeps a session from being made', () => {
   expect(problem({ ...fresh, workspace: '/a' }, local, true, null)).toMatch(/being checked/);
   expect(problem({ ...fresh, workspace: '/a' }, local, true, { ...ok, usable: false, text: 'No.' })).toBe('No.');
   expect(problem({ ...fresh, workspace: '/a' }, local, true, ok)).toBe('');
+});
+
+test('what only comes later is not offered, and a target has only what was chosen', () => {
+  const e2b = { name: 'e2b', label: 'E2B', blurb: '', available: true, confined: true, planned: true };
+  expect(problem(placeOn('e2b'), e2b, false, null)).toBe('E2B comes with a later version.');
+  expect(targetOf({ ...placeOn('local'), onto: 'replace' })).toEqual({ backend: 'local' });
+  expect(targetOf({ ...placeOn('local'), workspace: '/a', onto: 'replace' })).toEqual({ backend: 'local', workspace: '/a', onto: 'replace' });
+  expect(targetOf({ ...placeOn('docker'), image: 'alpine' })).toEqual({ backend: 'docker', image: 'alpine' });
 });

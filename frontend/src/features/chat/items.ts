@@ -8,6 +8,7 @@ export type ChatItem =
   | Row
   | { key: string; kind: 'pending'; pending: Pending }
   | { key: string; kind: 'stray'; approval: Approval }
+  | { key: 'snapshot-ask'; kind: 'snapshot-ask' }
   | { key: 'status'; kind: 'status' }
   | { key: 'last-fault'; kind: 'last-fault' };
 
@@ -15,6 +16,7 @@ export type ChatItem =
 const pendings = new WeakMap<Pending, ChatItem>();
 const strays = new WeakMap<Approval, ChatItem>();
 const status: ChatItem = { key: 'status', kind: 'status' };
+const snapshotAsk: ChatItem = { key: 'snapshot-ask', kind: 'snapshot-ask' };
 const lastFault: ChatItem = { key: 'last-fault', kind: 'last-fault' };
 
 function once<K extends object>(map: WeakMap<K, ChatItem>, key: K, make: () => ChatItem): ChatItem {
@@ -39,7 +41,8 @@ export function chatItems(
   for (const p of pending) {
     if (!p.queued) items.push(once(pendings, p, () => ({ key: `pending:${p.id}`, kind: 'pending', pending: p })));
   }
-  if (session && isBusy(session) && session.state !== 'needs_you') items.push(status);
+  if (session?.snapshotAsk) items.push(snapshotAsk);
+  if (session && (session.moving || (isBusy(session) && session.state !== 'needs_you'))) items.push(status);
   return items;
 }
 

@@ -2,8 +2,17 @@
 import ArrowDown from '@lucide/svelte/icons/arrow-down';
 import ArrowUp from '@lucide/svelte/icons/arrow-up';
 import Activity from '@lucide/svelte/icons/activity';
+import ArrowLeftRight from '@lucide/svelte/icons/arrow-left-right';
+import Camera from '@lucide/svelte/icons/camera';
 import CircleStop from '@lucide/svelte/icons/circle-stop';
+import Download from '@lucide/svelte/icons/download';
+import FileDiff from '@lucide/svelte/icons/file-diff';
+import FilePlus from '@lucide/svelte/icons/file-plus';
+import FileText from '@lucide/svelte/icons/file-text';
 import FolderOpen from '@lucide/svelte/icons/folder-open';
+import GitFork from '@lucide/svelte/icons/git-fork';
+import History from '@lucide/svelte/icons/history';
+import Import from '@lucide/svelte/icons/import';
 import Inbox from '@lucide/svelte/icons/inbox';
 import Info from '@lucide/svelte/icons/info';
 import Keyboard from '@lucide/svelte/icons/keyboard';
@@ -26,6 +35,7 @@ import ZoomOut from '@lucide/svelte/icons/zoom-out';
 import { MODES, isDangerous } from '$features/permissions/modes';
 import type { Session } from '$lib/backend/types';
 import type { App } from '$lib/state/app.svelte';
+import { exportAs } from '$lib/state/branch/actions';
 import { isBusy } from '$lib/state/sessions';
 import type { PaletteItem } from './palette';
 
@@ -60,6 +70,7 @@ function windowActions(app: App): Action[] {
       icon: Plus,
       run: () => void app.create(app.defaultRequest()).catch((err: unknown) => app.ui.fail(err)),
     },
+    { label: 'Import a session…', icon: Import, also: 'open tsa file backup', run: () => app.run('import') },
     { label: 'Search sessions', kbd: 'Ctrl K', icon: Search, run: () => app.run('search') },
     { label: 'What needs you', kbd: 'Ctrl I', icon: Inbox, also: 'inbox approvals', run: () => app.run('inbox') },
     { label: 'Show or hide the sessions', kbd: 'Ctrl B', icon: PanelLeft, also: 'sidebar toggle', run: () => app.run('toggle-sidebar') },
@@ -106,7 +117,23 @@ function sessionActions(app: App, session: Session): Action[] {
     also: 'files toggle pane',
     run: () => app.run('toggle-workspace'),
   });
-  if (session.workspace) {
+  actions.push(
+    { label: 'Fork this session…', kbd: 'Ctrl ⇧ F', icon: GitFork, also: 'branch copy duplicate', run: () => app.run('fork') },
+    { label: 'New session from these files…', icon: FilePlus, also: 'fork snapshot without conversation', run: () => app.ui.open({ kind: 'fork', session: id, filesOnly: true }) },
+  );
+  if (!session.moving) {
+    actions.push({ label: 'Move to another backend…', kbd: 'Ctrl ⇧ S', icon: ArrowLeftRight, also: 'switch docker local', run: () => app.run('switch') });
+  }
+  if (session.turns > 0) {
+    actions.push({ label: 'Rewind…', icon: History, also: 'undo go back turn', run: () => app.ui.open({ kind: 'rewind', session: id }) });
+  }
+  actions.push(
+    { label: 'Show what has changed', kbd: 'Ctrl ⇧ C', icon: FileDiff, also: 'diff changes files', run: () => app.run('changes') },
+    { label: 'Snapshots of this session…', icon: Camera, also: 'exclude leave out capture', run: () => app.ui.open({ kind: 'snapshots', session: id }) },
+    { label: 'Export this session…', icon: Download, also: 'save backup tsa', run: () => void exportAs(app, id, 'session') },
+    { label: 'Export as Markdown…', icon: FileText, also: 'save conversation', run: () => void exportAs(app, id, 'markdown') },
+  );
+  if (session.workspace && session.backend === 'local') {
     actions.push({
       label: 'Open the folder in the file manager',
       icon: FolderOpen,

@@ -14,6 +14,9 @@ export const SHORTCUTS: readonly ShortcutGroup[] = [
       { keys: 'Ctrl K', does: 'Search sessions' },
       { keys: 'Ctrl ⇧ P', does: 'All commands and sessions' },
       { keys: 'Ctrl I', does: 'What needs you' },
+      { keys: 'Ctrl ⇧ F', does: 'Fork the session' },
+      { keys: 'Ctrl ⇧ S', does: 'Move the session to another backend' },
+      { keys: 'Ctrl ⇧ C', does: 'What has changed' },
       { keys: 'Ctrl B', does: 'Show or hide the sessions' },
       { keys: 'Ctrl J', does: 'Show or hide the workspace' },
       { keys: 'Ctrl ,', does: 'Settings' },
@@ -48,6 +51,7 @@ export const SHORTCUTS: readonly ShortcutGroup[] = [
     title: 'Session list',
     keys: [
       { keys: '↑ ↓', does: 'Move in the list' },
+      { keys: '→ ←', does: 'Show or hide the forks' },
       { keys: 'F2', does: 'Rename' },
       { keys: 'Del', does: 'Destroy…' },
     ],

@@ -1,5 +1,6 @@
 import type { App } from '$lib/state/app.svelte';
 import type { Command } from '$lib/state/ui.svelte';
+import { importSession } from '$lib/state/branch/actions';
 import { zoomStep } from '$lib/state/prefs';
 import { focusTarget } from '$lib/util/focus';
 import { composing } from '$lib/util/keys';
@@ -13,6 +14,9 @@ const keys: Record<string, Command> = {
   'ctrl+n': 'new-session',
   'ctrl+,': 'settings',
   'ctrl+shift+p': 'palette',
+  'ctrl+shift+f': 'fork',
+  'ctrl+shift+s': 'switch',
+  'ctrl+shift+c': 'changes',
   'ctrl+b': 'toggle-sidebar',
   'ctrl+j': 'toggle-workspace',
   'ctrl+/': 'shortcuts',
@@ -79,6 +83,15 @@ export function shortcuts(app: App, local: Local): () => void {
         return app.toggleSidebar();
       case 'toggle-workspace':
         return local.toggleWorkspace();
+      case 'fork':
+      case 'switch': {
+        const session = app.sessions.selectedId;
+        return session ? app.ui.open({ kind: command, session }) : undefined;
+      }
+      case 'changes':
+        return app.showChanges();
+      case 'import':
+        return void importSession(app);
       case 'stop':
         return void (app.sessions.selectedId && app.stop(app.sessions.selectedId));
       case 'search':

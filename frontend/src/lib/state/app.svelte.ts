@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
-import type { Boot, CreateRequest, EngineStatus, Fault, OptionsChange, Progress, Session, Settings } from '$lib/backend/types';
+import type { Boot, ChangeScope, CreateRequest, EngineStatus, Fault, OptionsChange, Progress, Session, Settings } from '$lib/backend/types';
 import { MarkdownCache } from '$lib/markdown/stream';
 import { shortPath, workspacePath } from '$lib/util/paths';
 import { uuid } from '$lib/util/uuid';
@@ -12,6 +12,7 @@ import { Outbox } from './composer/outbox.svelte';
 import { Clock } from './clock.svelte';
 import { Events } from './events';
 import { Objects } from './objects';
+import { ChangesRegistry } from './changes/changes.svelte';
 import { FilesRegistry } from './files/files.svelte';
 import { PrefsStore } from './prefs.svelte';
 import { SessionsStore } from './sessions.svelte';
@@ -20,6 +21,11 @@ import { Theme } from './theme';
 import { Chat } from './transcript/chat.svelte';
 import { Disclosure } from './transcript/disclosure.svelte';
 import { UiStore, type Command } from './ui.svelte';
+
+const maxRecent = 12;
+
+/** Long work under way, with the session that it is for; "" when it is for none. */
+export type Task = Progress & { sessionId: string };
 
 /**
  * The page's state and what can be done with it. One instance is made in
@@ -33,6 +39,7 @@ export class App {
   readonly prefs: PrefsStore;
   readonly catalog: CatalogStore;
   readonly files: FilesRegistry;
+  readonly changes: ChangesRegistry;
   readonly theme = new Theme();
   readonly chat: Chat;
   readonly approvals: Approvals;
@@ -49,7 +56,7 @@ export class App {
   settings = $state.raw<Settings | null>(null);
   engine = $state.raw<EngineStatus | null>(null);
   /** Long tasks under way, by id. */
-  progress = $state.raw<ReadonlyMap<string, Progress>>(new Map());
+  progress = $state.raw<ReadonlyMap<string, Task>>(new Map());
 
   /** Runs a command of the window; the shell puts its own here while it is shown. */
   run: (command: Command) => void = () => {};
@@ -59,8 +66,10 @@ export class App {
     this.prefs = new PrefsStore(backend);
     this.catalog = new CatalogStore(backend);
     this.files = new FilesRegistry(backend);
+    this.changes = new ChangesRegistry(backend);
     this.sessions.listen(this.events);
     this.files.listen(this.events);
+    this.changes.listen(this.events);
     this.approvals = new Approvals(backend);
     this.outbox = new Outbox(backend, this.events);
     this.chat = new Chat(backend, this.sessions, this.events, (messages) => this.outbox.settle(messages));
@@ -68,7 +77,7 @@ export class App {
     this.objects = new Objects(backend);
     this.events.on('removed', (e) => this.#leave(e.sessionId));
     this.events.on('engine', (e) => (this.engine = e.engine));
-    this.events.on('progress', (e) => this.#setProgress(e.progress));
+    this.events.on('progress', (e) => this.#setProgress({ ...e.progress, sessionId: e.sessionId ?? '' }));
     this.events.on('gap', () => void this.reloadSessions());
   }
 
@@ -124,7 +133,7 @@ export class App {
 
   /** Shows the next or previous session of the list. */
   step(by: 1 | -1): void {
-    const next = neighbour(listRows(this.sessions.all, Date.now()), this.sessions.selectedId, by);
+    const next = neighbour(listRows(this.sessions.all, Date.now(), new Set(this.prefs.value.collapsed)), this.sessions.selectedId, by);
     if (next) this.select(next);
   }
 
@@ -180,6 +189,26 @@ export class App {
     this.#setSettings(await this.backend.saveSettings({ ...this.settings, ...change }));
   }
 
+  /** Shows what has changed in the workspace: in a scope, else as it was shown last. */
+  showChanges(scope?: ChangeScope): void {
+    const session = this.sessions.selectedId;
+    if (session === '') return;
+    if (scope) this.changes.of(session).setScope(scope);
+    this.#showPane('changes');
+  }
+
+  #showPane(pane: UiStore['pane']): void {
+    this.ui.pane = pane;
+    this.prefs.set('workspaceHidden', false);
+    this.ui.workspaceOver = true;
+  }
+
+  /** Keeps a folder for the lists of recent ones. A failed save costs an entry of them. */
+  rememberFolder(folder: string): void {
+    const others = (this.settings?.recentFolders ?? []).filter((other) => other !== folder);
+    this.saveSettings({ recentFolders: [folder, ...others].slice(0, maxRecent) }).catch(() => {});
+  }
+
   /** Shows a file of the session in the workspace pane, by its path as the model writes it. */
   async showFile(path: string): Promise<void> {
     const session = this.sessions.selected;
@@ -190,11 +219,20 @@ export class App {
       const entry = entries.find((e) => e.path === file && e.kind !== 'dir');
       if (!entry) return this.ui.toast(`There is no file ${file} in the workspace.`);
       this.files.of(session.id).open(entry);
-      this.prefs.set('workspaceHidden', false);
-      this.ui.workspaceOver = true;
+      this.#showPane('files');
     } catch (err) {
       this.ui.fail(err);
     }
+  }
+
+  /** The long work under way for the first of these sessions that has some. */
+  taskOf(sessions: readonly string[]): Task | undefined {
+    const tasks = [...this.progress.values()];
+    for (const id of sessions) {
+      const task = tasks.find((t) => t.sessionId === id);
+      if (task) return task;
+    }
+    return undefined;
   }
 
   /** A path as it is shown. */
@@ -247,7 +285,7 @@ export class App {
     this.theme.set(settings.theme);
   }
 
-  #setProgress(progress: Progress): void {
+  #setProgress(progress: Task): void {
     const next = new Map(this.progress);
     if (progress.end) next.delete(progress.id);
     else next.set(progress.id, progress);

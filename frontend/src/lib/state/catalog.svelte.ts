@@ -1,7 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
 import type { BackendInfo, Fault, ModelInfo, ProviderInfo } from '$lib/backend/types';
-import { shown } from './catalog';
 
 /**
  * What can be chosen: backends and providers with their models. Probing takes
@@ -14,6 +13,8 @@ export class CatalogStore {
   models = $state.raw<Readonly<Record<string, readonly ModelInfo[]>>>({});
   /** Why the models of a provider could not be listed. */
   modelFaults = $state.raw<Readonly<Record<string, Fault>>>({});
+  /** The Docker images of this machine, where they were asked for. */
+  images = $state.raw<readonly string[]>([]);
   loadingBackends = $state(false);
   loadingProviders = $state(false);
   fault = $state.raw<Fault | null>(null);
@@ -36,12 +37,21 @@ export class CatalogStore {
     if (this.loadingBackends) return;
     this.loadingBackends = true;
     try {
-      this.backends = (await this.#backend.backends()).map(shown);
+      this.backends = await this.#backend.backends();
       this.fault = null;
     } catch (err) {
       this.fault = faultOf(err);
     } finally {
       this.loadingBackends = false;
+    }
+  }
+
+  /** Reads the images of this machine. Only a help for typing: without them one can type all the same. */
+  async loadImages(): Promise<void> {
+    try {
+      this.images = await this.#backend.localImages();
+    } catch {
+      this.images = [];
     }
   }
 

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, test } from 'vitest';
-import { bounds, defaults, parsePrefs, withDismissed, zoomStep, zooms } from './prefs';
+import { bounds, defaults, parsePrefs, withCollapsed, withDismissed, zoomStep, zooms } from './prefs';
 
 test('zoom goes through the sizes and stays at the ends', () => {
   expect(zoomStep(1, 1)).toBe(1.1);
@@ -21,4 +21,12 @@ test('read notices are kept once, and not for ever', () => {
   for (let i = 0; i < bounds.dismissed; i++) prefs = withDismissed(prefs, `n${i}`);
   expect(prefs.dismissed).not.toContain('a');
   expect(parsePrefs(JSON.parse(JSON.stringify(prefs))).dismissed).toEqual(prefs.dismissed);
+});
+
+test('what was put away is kept, and shown again', () => {
+  const prefs = withCollapsed(withCollapsed(defaults, 'a', true), 'b', true);
+  expect(parsePrefs(JSON.parse(JSON.stringify(prefs))).collapsed).toEqual(['a', 'b']);
+  expect(withCollapsed(prefs, 'a', true)).toBe(prefs);
+  expect(withCollapsed(prefs, 'a', false).collapsed).toEqual(['b']);
+  expect(parsePrefs({ diffLayout: 'sideways' }).diffLayout).toBe('unified');
 });

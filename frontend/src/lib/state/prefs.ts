@@ -13,6 +13,12 @@ export interface Prefs {
   zoom: number;
   /** Notices of the engine that were read. */
   dismissed: string[];
+  /** Sessions whose forks are not shown in the list. */
+  collapsed: string[];
+  /** How differences are drawn. */
+  diffLayout: 'unified' | 'split';
+  /** The list's share of the pane's height while a difference is shown. */
+  changesShare: number;
   /** The session that was shown last. */
   selected: string;
   /** Unsent text by session id; "" is the composer without a session. */
@@ -27,6 +33,7 @@ export const bounds = {
   tree: { min: 0.15, max: 0.85, usual: 0.4 },
   zoom: { min: 0.8, max: 1.5 },
   dismissed: 50,
+  collapsed: 200,
   drafts: 200,
   draftBytes: 64 * 1024,
   history: 100,
@@ -41,6 +48,9 @@ export const defaults: Prefs = {
   showHidden: true,
   zoom: 1,
   dismissed: [],
+  collapsed: [],
+  diffLayout: 'unified',
+  changesShare: bounds.tree.usual,
   selected: '',
   drafts: {},
   history: [],
@@ -68,6 +78,9 @@ export function parsePrefs(raw: unknown): Prefs {
     showHidden: bool(value.showHidden, true),
     zoom: clamp(number(value.zoom, 1), bounds.zoom.min, bounds.zoom.max),
     dismissed: texts(value.dismissed).slice(-bounds.dismissed),
+    collapsed: texts(value.collapsed).slice(-bounds.collapsed),
+    diffLayout: value.diffLayout === 'split' ? 'split' : 'unified',
+    changesShare: clamp(number(value.changesShare, bounds.tree.usual), bounds.tree.min, bounds.tree.max),
     selected: typeof value.selected === 'string' ? value.selected : '',
     drafts,
     history: texts(value.history).slice(-bounds.history),
@@ -106,4 +119,11 @@ export function zoomStep(zoom: number, step: 1 | -1): number {
 /** Remembers that a notice was read, the newest last. */
 export function withDismissed(prefs: Prefs, notice: string): Prefs {
   return { ...prefs, dismissed: [...prefs.dismissed.filter((d) => d !== notice), notice].slice(-bounds.dismissed) };
+}
+
+/** Shows or hides a session's forks in the list. */
+export function withCollapsed(prefs: Prefs, id: string, collapsed: boolean): Prefs {
+  if (prefs.collapsed.includes(id) === collapsed) return prefs;
+  const others = prefs.collapsed.filter((other) => other !== id);
+  return { ...prefs, collapsed: collapsed ? [...others, id].slice(-bounds.collapsed) : others };
 }

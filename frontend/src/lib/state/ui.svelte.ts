@@ -21,7 +21,11 @@ export type Command =
   | 'next-session'
   | 'larger'
   | 'smaller'
-  | 'usual-size';
+  | 'usual-size'
+  | 'fork'
+  | 'switch'
+  | 'changes'
+  | 'import';
 
 /** A question before something that can't be taken back. */
 export interface Confirmation {
@@ -39,6 +43,10 @@ export type DialogState =
   | { kind: 'new-session' }
   | { kind: 'done'; session: string }
   | { kind: 'destroy'; session: string }
+  | { kind: 'fork'; session: string; turn?: string; title?: string; filesOnly?: boolean }
+  | { kind: 'switch'; session: string }
+  | { kind: 'rewind'; session: string; turn?: string }
+  | { kind: 'snapshots'; session: string }
   | { kind: 'settings'; section?: string; field?: string }
   | { kind: 'shortcuts' }
   | { kind: 'palette' }
@@ -52,6 +60,13 @@ export interface Toast {
   text: string;
   detail?: string;
   tone: 'info' | 'bad';
+  /** What can be done about it at once. */
+  action?: ToastAction;
+}
+
+export interface ToastAction {
+  label: string;
+  run: () => void;
 }
 
 /** A command's full output, to be shown page by page. */
@@ -72,6 +87,8 @@ export class UiStore {
   /** In a very narrow window the session list lies over the rest, too. */
   slim = $state(false);
   sidebarOver = $state(false);
+  /** What the workspace pane shows. */
+  pane = $state<'files' | 'changes'>('files');
   log = $state.raw<LogTarget | null>(null);
   toasts = $state.raw<readonly Toast[]>([]);
   #next = 1;
@@ -97,9 +114,9 @@ export class UiStore {
     this.confirmation = confirmation;
   }
 
-  toast(text: string, options: { detail?: string; tone?: Toast['tone'] } = {}): void {
-    const { detail, tone = 'info' } = options;
-    this.toasts = [...this.toasts.slice(-3), { id: this.#next++, text, detail, tone }];
+  toast(text: string, options: { detail?: string; tone?: Toast['tone']; action?: ToastAction } = {}): void {
+    const { detail, tone = 'info', action } = options;
+    this.toasts = [...this.toasts.slice(-3), { id: this.#next++, text, detail, tone, action }];
   }
 
   dismiss(id: number): void {

@@ -7,14 +7,14 @@ export interface Command {
 }
 
 export const commands: readonly Command[] = [
+  { name: 'switch', arg: '', about: 'Move this session to another backend, files included' },
+  { name: 'fork', arg: '[title]', about: 'Branch conversation and files into a new session' },
   { name: 'title', arg: '<name>', about: 'Rename this session' },
   { name: 'done', arg: '', about: 'Leave: keep it alive, or destroy it' },
   { name: 'stop', arg: '', about: 'Stop the turn under way' },
   { name: 'retry', arg: '', about: 'Try the failed turn again' },
   { name: 'model', arg: '<name>', about: 'Choose the model of this session' },
   { name: 'help', arg: '', about: 'Keys and commands' },
-  { name: 'switch', arg: '', about: 'Move this session to another backend: comes with the next version' },
-  { name: 'fork', arg: '[title]', about: 'Branch conversation and files: comes with the next version' },
 ];
 
 export interface ParsedCommand {

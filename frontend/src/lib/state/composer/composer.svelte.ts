@@ -234,9 +234,12 @@ export async function runCommand(app: App, session: Session | undefined, { name,
   if (!session) return bad('There is no session yet: send a message first.');
   switch (name) {
     case 'switch':
-      return { tone: 'plain', text: 'Moving a session to another backend comes with the next version.' };
+      if (session.moving) return bad('The session is being moved already.');
+      app.ui.open({ kind: 'switch', session: session.id });
+      return null;
     case 'fork':
-      return { tone: 'plain', text: 'Branching a session comes with the next version.' };
+      app.ui.open({ kind: 'fork', session: session.id, title: arg });
+      return null;
     case 'title':
       if (arg === '') return bad('Write the new name after /title.');
       await app.backend.rename(session.id, arg);

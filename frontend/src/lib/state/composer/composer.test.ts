@@ -282,13 +282,27 @@ describe('commands', () => {
     expect(composer.note?.text).toBe('The next answer comes from gpt-y.');
   });
 
-  test('what comes later says so', async () => {
-    const { composer } = await setUp();
-    for (const text of ['/switch', '/fork idea']) {
+  test('/fork and /switch open their dialogs', async () => {
+    const { app, composer } = await setUp();
+    for (const text of ['/switch', '/fork', '/fork with a grammar']) {
       composer.setText(text);
       await composer.submit();
-      expect(composer.note?.text).toContain('comes with the next version');
     }
+    expect(app.ui.dialogs).toEqual([
+      { kind: 'switch', session: 's' },
+      { kind: 'fork', session: 's', title: 'with a grammar' },
+    ]);
+    expect(composer.text).toBe('');
+  });
+
+  test('a session that is being moved can’t be moved again', async () => {
+    const { app, backend, composer } = await setUp();
+    const moving = { what: 'switch' as const, to: { backend: 'docker', workspace: '' }, since: '' };
+    backend.emit({ type: 'session', sessionId: 's', session: session('s', { version: 2, moving }) });
+    composer.setText('/switch');
+    await composer.submit();
+    expect(composer.note?.tone).toBe('bad');
+    expect(app.ui.dialogs).toEqual([]);
   });
 });
 

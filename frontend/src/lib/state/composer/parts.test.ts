@@ -15,7 +15,7 @@ describe('commands', () => {
 
   test('completion is for the command itself', () => {
     expect(completeCommands('/').map((c) => c.name)).toContain('title');
-    expect(completeCommands('/s').map((c) => c.name)).toEqual(['stop', 'switch']);
+    expect(completeCommands('/s').map((c) => c.name)).toEqual(['switch', 'stop']);
     expect(completeCommands('/title x')).toEqual([]);
     expect(completeCommands('x /')).toEqual([]);
     expect(typedModel('/model gp')).toBe('gp');

@@ -142,7 +142,7 @@ export class FilesStore {
 }
 
 /** Tells whether files may have changed when an item was written. */
-function mayChangeFiles(item: Item): boolean {
+export function mayChangeFiles(item: Item): boolean {
   if (item.kind === 'turn_end') return true;
   return item.kind === 'tool' && item.tool.status !== 'pending' && item.tool.status !== 'running' && item.tool.status !== 'denied';
 }

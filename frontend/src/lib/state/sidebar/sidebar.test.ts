@@ -3,7 +3,7 @@ import type { SearchHit } from '$lib/backend/types';
 import { marks } from '$lib/util/marks';
 import { fakeBackend, refuse } from '../../../testing/fake-backend';
 import { session } from '../../../testing/fixtures';
-import { dayTitle, listRows, neighbour } from './groups';
+import { dayTitle, lineageStep, listRows, neighbour } from './groups';
 import { SessionSearch } from './search.svelte';
 
 // A Thursday.
@@ -64,6 +64,27 @@ describe('the list', () => {
       'Yesterday', 'plain',
     ]);
     expect(rows.filter((r) => r.kind === 'session' && r.last).map((r) => r.key)).toEqual(['inner', 'second']);
+  });
+
+  test('forks can be put away, and arrows lead through the lineage', () => {
+    const sessions = [
+      session('parent', { updated: at(12) }),
+      session('first', { parent: 'parent', updated: at(12), created: at(4) }),
+      session('inner', { parent: 'first', updated: at(12) }),
+      session('second', { parent: 'parent', updated: at(12), created: at(5) }),
+    ];
+    const open = listRows(sessions, now);
+    const closed = listRows(sessions, now, new Set(['parent', 'second']));
+    expect(show(closed)).toEqual(['Today', 'parent']);
+    expect(closed.at(-1)).toMatchObject({ collapsed: true, forks: 2, below: 3 });
+    // Nothing to put away is nothing that is put away.
+    expect(open.find((r) => r.key === 'second')).toMatchObject({ collapsed: false, forks: 0 });
+    expect(lineageStep(closed, 'parent', 'ArrowRight')).toEqual({ open: 'parent' });
+    expect(lineageStep(open, 'parent', 'ArrowRight')).toEqual({ go: 'first' });
+    expect(lineageStep(open, 'parent', 'ArrowLeft')).toEqual({ close: 'parent' });
+    expect(lineageStep(open, 'inner', 'ArrowLeft')).toEqual({ go: 'first' });
+    expect(lineageStep(open, 'inner', 'ArrowRight')).toEqual({});
+    expect(lineageStep(closed, 'parent', 'ArrowLeft')).toEqual({});
   });
 
   test('a session that names itself as parent is a root', () => {

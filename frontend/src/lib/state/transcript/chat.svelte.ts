@@ -55,6 +55,10 @@ export class Chat {
   // Grows with each session shown: answers for an earlier one are dropped.
   #generation = 0;
   #tries = 0;
+  // The last rewind of each session, as its loaded conversation knows it.
+  readonly #rewinds = new Map<string, string>();
+  // The shown conversation went back: what is read next takes its place.
+  #wentBack = false;
 
   readonly #approvals: readonly Approval[] = $derived.by(() => this.#sessions.get(this.#id)?.approvals ?? noApprovals);
   readonly rows: readonly Row[] = $derived.by(() => {
@@ -78,7 +82,8 @@ export class Chat {
     events.on('output', (e) => this.#live(e, (t) => applyOutput(t, e.output)));
     events.on('session', (e) => this.#turnMayBeOver(e.session));
     events.on('session', (e) => this.#asked(e.session));
-    events.on('removed', (e) => this.#cache.delete(e.sessionId));
+    events.on('session', (e) => this.#mayHaveGoneBack(e.session));
+    events.on('removed', (e) => this.#forget(e.sessionId));
     events.on('gap', (e) => (!e.sessionId || e.sessionId === this.#id) && this.#reloadSoon());
   }
 
@@ -143,7 +148,11 @@ export class Chat {
       const page = await this.#backend.transcript(id, '', pageSize);
       this.#sessions.put(page.session);
       if (generation !== this.#generation) return;
-      this.#transcript = mergeNewest(this.#transcript, page);
+      const known = this.#rewinds.get(id);
+      if (known !== undefined && known !== lastRewind(page.session)) this.#wentBack = true;
+      this.#rewinds.set(id, lastRewind(page.session));
+      this.#transcript = mergeNewest(this.#wentBack ? emptyTranscript : this.#transcript, page);
+      this.#wentBack = false;
       this.#seen(page.items.flatMap((item) => (item.kind === 'user' ? [item.user.messageId] : [])));
       this.#fault = null;
     } catch (err) {
@@ -204,6 +213,7 @@ export class Chat {
     this.#timer = undefined;
     this.#generation++;
     this.#tries = 0;
+    this.#wentBack = false;
     this.#id = id;
     this.#built = { rows: [], of: [], approvals: [] };
     this.#transcript = this.#cache.get(id) ?? emptyTranscript;
@@ -239,6 +249,22 @@ export class Chat {
     if (fresh) this.#announcement = `The agent asks: ${fresh.ask.title}`;
   }
 
+  // A rewind, or the undoing of one, takes turns out of the conversation or
+  // brings them back: what was loaded is no longer what there is.
+  #mayHaveGoneBack(session: Session): void {
+    const known = this.#rewinds.get(session.id);
+    if (known === undefined || known === lastRewind(session)) return;
+    if (session.id !== this.#id) return this.#forget(session.id);
+    this.#rewinds.set(session.id, lastRewind(session));
+    this.#wentBack = true;
+    this.#reloadSoon();
+  }
+
+  #forget(id: string): void {
+    this.#cache.delete(id);
+    this.#rewinds.delete(id);
+  }
+
   #announce(item: Item): void {
     if (item.kind !== 'turn_end') return;
     const said = this.textOf(item.turn).slice(-400);
@@ -250,7 +276,7 @@ export class Chat {
   #turnMayBeOver(session: Session): void {
     if (session.id !== this.#id || session.turn) return;
     const last = this.#transcript.entries.at(-1);
-    if (!last || last.item?.kind === 'turn_end' || session.state === 'needs_you') return;
+    if (!last || endsTurn(last.item) || session.state === 'needs_you') return;
     this.#transcript = dropStreams(this.#transcript, last.turn);
     this.#reloadSoon();
   }
@@ -258,4 +284,13 @@ export class Chat {
   #reloadSoon(): void {
     this.#timer ??= setTimeout(() => void this.reload(), reloadDelay);
   }
+}
+
+function lastRewind(session: Session): string {
+  return session.rewinds?.at(-1)?.id ?? '';
+}
+
+// A fork, switch or rewind leaves its receipt as a commit of its own.
+function endsTurn(item: Item | null): boolean {
+  return item?.kind === 'turn_end' || (item?.kind === 'notice' && Boolean(item.notice.receipt));
 }

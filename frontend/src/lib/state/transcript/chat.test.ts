@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Item, Page } from '$lib/backend/types';
 import { fakeBackend, refuse } from '../../../testing/fake-backend';
-import { session } from '../../../testing/fixtures';
+import { receipt as aReceipt, session } from '../../../testing/fixtures';
 import { Events } from '../events';
 import { SessionsStore } from '../sessions.svelte';
 import { Chat } from './chat.svelte';
@@ -228,4 +228,48 @@ test('the messages of a page are told, so that none is shown twice', async () =>
   const { chat, seen } = setUp((id) => Promise.resolve(page(id, [asked('s.1', 1, 'm1')])));
   await chat.open('s');
   expect(seen).toEqual(['m1']);
+});
+
+describe('going back', () => {
+  const rewound = (id: string) => ({ id, what: 'both' as const, turns: 2, at: time });
+  const talk = { full: [said('s.1', 1), turnEnd('s.1', 2), said('s.2', 1), turnEnd('s.2', 2)], back: [said('s.1', 1), turnEnd('s.1', 2)] };
+
+  test('turns that a rewind took away are gone, and are there again when it is undone', async () => {
+    let now: Page = page('s', talk.full);
+    const { chat, events } = setUp(() => Promise.resolve(now));
+    await chat.open('s');
+    expect(keys(chat)).toHaveLength(4);
+    const rewind = async (items: Item[], ...ids: string[]) => {
+      const record = session('s', { version: 1 + ids.length, rewinds: ids.map(rewound) });
+      now = { items, before: '', session: record };
+      events.emit([{ type: 'session', sessionId: 's', session: record }]);
+      await vi.advanceTimersByTimeAsync(500);
+    };
+    await rewind(talk.back, 'r1');
+    expect(keys(chat)).toEqual(['s.1/000001', 's.1/000002']);
+    await rewind(talk.full, 'r1', 'r2');
+    expect(keys(chat)).toHaveLength(4);
+  });
+
+  test('a session that is not shown is read anew when it is', async () => {
+    let items = talk.full;
+    let rewinds = [rewound('r0')];
+    const { chat, events } = setUp((id) => Promise.resolve({ items: id === 's' ? items : [], before: '', session: session(id, id === 's' ? { rewinds } : {}) }));
+    await chat.open('s');
+    await chat.open('other');
+    items = talk.back;
+    rewinds = [rewound('r1')];
+    events.emit([{ type: 'session', sessionId: 's', session: session('s', { version: 2, rewinds }) }]);
+    await chat.open('s');
+    expect(keys(chat)).toHaveLength(2);
+  });
+
+  test('a receipt at the end is no turn that was missed', async () => {
+    const receipt: Item = { id: 's.3/000001', turn: 's.3', seq: 1, time, kind: 'notice', notice: { code: 'switch', text: 'Moved', receipt: aReceipt() } };
+    const { backend, chat, events } = setUp(() => Promise.resolve(page('s', [...talk.full, receipt])));
+    await chat.open('s');
+    events.emit([{ type: 'session', sessionId: 's', session: session('s', { version: 2 }) }]);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(backend.callsOf('transcript')).toHaveLength(1);
+  });
 });
