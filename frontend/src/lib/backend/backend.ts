@@ -74,6 +74,7 @@ export interface Backend {
   rewind(req: RewindRequest): Promise<Receipt>;
   /** What a fork after a turn, or from now ("" ), would carry. */
   carry(id: string, turn: string): Promise<Carry>;
+  /** The turns of a session, oldest first; the last 500. */
   turns(id: string): Promise<Turn[]>;
   setSnapshots(id: string, policy: SnapshotPolicy): Promise<void>;
   changes(id: string, scope: ChangeScope): Promise<Changes>;

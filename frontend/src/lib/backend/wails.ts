@@ -91,7 +91,7 @@ export const wails: Backend = {
   switchSession: (req) => call('SwitchSession', req),
   rewind: (req) => call('Rewind', req),
   carry: (id, turn) => call('Carry', id, turn),
-  turns: (id) => list('Turns', id),
+  turns: async (id) => (await list<t.Turn>('Turns', id)).sort((a, b) => a.index - b.index),
   setSnapshots: (id, policy) => call('SetSnapshots', id, policy),
   async changes(id, scope) {
     const changes = await call<t.Changes>('Changes', id, scope);

@@ -13,6 +13,7 @@ import { Clock } from './clock.svelte';
 import { Events } from './events';
 import { Objects } from './objects';
 import { ChangesRegistry } from './changes/changes.svelte';
+import { Uploader } from './files/uploader.svelte';
 import { FilesRegistry } from './files/files.svelte';
 import { PrefsStore } from './prefs.svelte';
 import { SessionsStore } from './sessions.svelte';
@@ -40,6 +41,7 @@ export class App {
   readonly catalog: CatalogStore;
   readonly files: FilesRegistry;
   readonly changes: ChangesRegistry;
+  readonly uploader: Uploader;
   readonly theme = new Theme();
   readonly chat: Chat;
   readonly approvals: Approvals;
@@ -67,6 +69,7 @@ export class App {
     this.catalog = new CatalogStore(backend);
     this.files = new FilesRegistry(backend);
     this.changes = new ChangesRegistry(backend);
+    this.uploader = new Uploader(backend, this.ui);
     this.sessions.listen(this.events);
     this.files.listen(this.events);
     this.changes.listen(this.events);

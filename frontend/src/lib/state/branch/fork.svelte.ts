@@ -8,7 +8,7 @@ export type ForkBackend = Pick<Backend, 'forkSession' | 'carry' | 'turns'>;
 
 /** One fork that was asked for. */
 export interface ForkJob {
-  /** The id of the new session: the same again is the same fork. */
+  /** The id of the new session. */
   id: string;
   backend: string;
   state: 'waiting' | 'running' | 'done' | 'failed';
@@ -40,8 +40,6 @@ export class ForkForm {
   #turn = $state('');
   #asked = 0;
   readonly #backend: ForkBackend;
-  // Kept over tries: a fork whose answer was lost is not made twice.
-  readonly #ids = new Map<string, string>();
 
   readonly running: boolean = $derived(this.jobs.some((j) => j.state === 'running' || j.state === 'waiting'));
   readonly made: readonly ForkJob[] = $derived(this.jobs.filter((j) => j.state === 'done'));
@@ -79,20 +77,15 @@ export class ForkForm {
     const kept = this.jobs.filter((j) => j.state === 'done');
     const todo = targets.filter((t) => !kept.some((j) => j.backend === t.backend));
     const several = targets.length > 1;
-    this.jobs = [...kept, ...todo.map((target): ForkJob => ({ ...this.#job(target), state: 'waiting' }))];
-    for (const target of todo) await this.#fork(this.#request(target, several, busy));
+    const jobs = todo.map((t): ForkJob => ({ id: uuid(), backend: t.backend, state: 'waiting', session: null, receipt: null, fault: null }));
+    this.jobs = [...kept, ...jobs];
+    for (const [i, target] of todo.entries()) await this.#fork(this.#request(jobs[i]?.id ?? '', target, several, busy));
     return this.failed.length === 0;
   }
 
-  #job(target: Target): ForkJob {
-    const id = this.#ids.get(target.backend) ?? uuid();
-    this.#ids.set(target.backend, id);
-    return { id, backend: target.backend, state: 'waiting', session: null, receipt: null, fault: null };
-  }
-
-  #request(target: Target, several: boolean, busy: boolean): ForkRequest {
+  #request(newId: string, target: Target, several: boolean, busy: boolean): ForkRequest {
     const title = this.title.trim();
-    const req: ForkRequest = { id: this.session, newId: this.#job(target).id, target };
+    const req: ForkRequest = { id: this.session, newId, target };
     if (title) req.title = several ? `${title} [${target.backend}]` : title;
     if (this.#turn) req.turn = this.#turn;
     // An earlier turn is not changed by the one under way.
@@ -109,8 +102,6 @@ export class ForkForm {
       const { session, receipt } = await this.#backend.forkSession(req);
       const fault = receipt.fault ?? null;
       this.#patch(id, { state: fault ? 'failed' : 'done', session, receipt, fault });
-      // What was refused for good is asked for anew.
-      if (fault) this.#ids.delete(req.target.backend);
     } catch (err) {
       this.#patch(id, { state: 'failed', fault: faultOf(err) });
     }

@@ -1,4 +1,5 @@
 import { limits, type Upload } from '$lib/backend/types';
+import { base64 } from '$lib/util/base64';
 import { bytes } from '$lib/util/format';
 import { uuid } from '$lib/util/uuid';
 
@@ -55,18 +56,5 @@ export function textFile(text: string): File {
 
 /** Reads the files for sending. Rejects with the name of one that can't be read. */
 export function uploads(files: readonly DraftFile[]): Promise<Upload[]> {
-  return Promise.all(files.map(async (f) => ({ name: f.name, mime: f.mime, base64: await base64(f) })));
-}
-
-function base64(file: DraftFile): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => {
-      const url = String(reader.result);
-      resolve(url.slice(url.indexOf(',') + 1));
-    };
-    // A folder that was dropped, or a file that vanished meanwhile.
-    reader.onerror = () => reject(new Error(`${file.name} can't be read. Is it a folder, or gone?`));
-    reader.readAsDataURL(file.content);
-  });
+  return Promise.all(files.map(async (f) => ({ name: f.name, mime: f.mime, base64: await base64(f.content, f.name) })));
 }
