@@ -69,10 +69,10 @@ const (
 // freshFile is a file whose content is read.
 type freshFile struct {
 	stored
-	opened, changed    bool
-	size, modified     int64 // as it was opened
-	entryChange        int64
-	inode              uint64
+	opened, changed bool
+	size, modified  int64 // as it was opened
+	entryChange     int64
+	inode           uint64
 }
 
 func (c *capture) run(ctx context.Context) (Captured, error) {

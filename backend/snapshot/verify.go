@@ -140,4 +140,3 @@ func (r *restore) digest(ctx context.Context) error {
 	}
 	return flush()
 }
-
