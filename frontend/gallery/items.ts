@@ -1,4 +1,4 @@
-import type { FileChange, Item, TurnEndItem, ToolItem, UserItem } from '$lib/backend/types';
+import type { FileChange, Item, Receipt, TurnEndItem, ToolItem, UserItem } from '$lib/backend/types';
 
 /** Builds the items of one session, in order. */
 export class Talk {
@@ -69,6 +69,11 @@ export class Talk {
 
   fault(fault: Extract<Item, { kind: 'fault' }>['fault']): this {
     return this.#add({ kind: 'fault', fault });
+  }
+
+  /** A fork, move or rewind leaves its receipt as a turn of its own. */
+  receipt(receipt: Receipt): this {
+    return this.#add({ kind: 'notice', notice: { code: receipt.what, text: receipt.what, receipt } });
   }
 
   summary(text: string, beforeTokens: number): this {

@@ -4,10 +4,11 @@ import Root from '../src/App.svelte';
 import '../src/styles/tokens.css';
 import '../src/styles/base.css';
 import '../src/styles/markdown.css';
+import { branches } from './branch';
 import { panes } from './panes';
 import { scenes as conversations } from './scenes';
 
-const scenes = { ...conversations, ...panes };
+const scenes = { ...conversations, ...panes, ...branches };
 const params = new URLSearchParams(location.search);
 const name = params.get('scene') ?? '';
 const make = scenes[name];

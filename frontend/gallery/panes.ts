@@ -9,14 +9,14 @@ import type { Scene } from './scenes';
 import { refusal, workspace } from './workspace';
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-const later = <T>(value: T, ms = 120) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
+export const later = <T>(value: T, ms = 120) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
 const never = () => new Promise<never>(() => {});
 
 const backends: BackendInfo[] = [
   { name: 'local', label: 'Local', blurb: 'A folder on this machine', available: true, confined: false },
   { name: 'docker', label: 'Docker', blurb: 'A container on this machine', available: false, confined: true, reason: 'Docker isn’t running.', remedy: 'Start it, or set DOCKER_HOST.' },
-  { name: 'e2b', label: 'E2B', blurb: 'A sandbox in the cloud', available: false, confined: true, reason: 'Needs E2B_API_KEY.', remedy: 'Add the key in the settings.' },
-  { name: 'daytona', label: 'Daytona', blurb: 'A sandbox in the cloud', available: false, confined: true, reason: 'Comes with the next version. ' },
+  { name: 'e2b', label: 'E2B', blurb: 'A sandbox in the cloud', available: false, confined: true, planned: true },
+  { name: 'daytona', label: 'Daytona', blurb: 'A sandbox in the cloud', available: false, confined: true, planned: true },
 ];
 
 const openai: ProviderInfo = {
@@ -84,7 +84,7 @@ interface Shown {
   after?: (app: App) => void;
 }
 
-const pane =
+export const pane =
   (make: () => Shown) =>
   (theme: 'dark' | 'light'): Scene => {
     const shown = make();
@@ -137,7 +137,7 @@ const pane =
   };
 
 // Clicks what a reader would click, once it is there.
-const click = (...selectors: string[]) => () => {
+export const click = (...selectors: string[]) => () => {
   const next = (rest: string[], tries = 100) => {
     const [selector, ...others] = rest;
     if (!selector || tries === 0) return;

@@ -12,14 +12,14 @@ export interface Scene {
   after?: (app: App) => void;
 }
 
-const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+export const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 const openai = { ...options, provider: 'openai', model: 'gpt-5.6-sol' };
 
 const backends: BackendInfo[] = [
   { name: 'local', label: 'This computer', blurb: 'Commands run in a folder of yours, as you.', available: true, confined: false },
-  { name: 'docker', label: 'Docker', blurb: 'A container on this computer.', available: true, version: '28.2', confined: true },
-  { name: 'e2b', label: 'E2B', blurb: 'A small cloud machine.', available: false, reason: 'Needs E2B_API_KEY.', remedy: 'Add the key.', confined: true },
-  { name: 'daytona', label: 'Daytona', blurb: 'A cloud workspace.', available: false, reason: 'Needs DAYTONA_API_KEY.', remedy: 'Add the key.', confined: true },
+  { name: 'docker', label: 'Docker', blurb: 'A container on this computer.', available: true, version: '28.2', confined: true, image: 'python:3.14' },
+  { name: 'e2b', label: 'E2B', blurb: 'A small cloud machine.', available: false, planned: true, confined: true },
+  { name: 'daytona', label: 'Daytona', blurb: 'A cloud workspace.', available: false, planned: true, confined: true },
 ];
 
 const providers: ProviderInfo[] = [
@@ -37,7 +37,7 @@ const files: FileEntry[] = ['src', 'tests', 'README.md', 'parser.py', 'pyproject
   name, path: name, kind: name.includes('.') ? 'file' : 'dir', size: 2310, mode: 0o644, modified: ago(50),
 }));
 
-const sidebar: Session[] = [
+export const sidebar: Session[] = [
   session('rename', { title: 'Rename the config keys', backend: 'e2b', state: 'needs_you', updated: ago(200), options: openai }),
   session('csv', { title: 'CSV importer: encodings that lie about themselves', updated: ago(300) }),
   session('dateutil', { title: '…with dateutil instead', parent: 's', state: 'working', updated: ago(8), created: ago(20) }),
@@ -57,7 +57,7 @@ interface Shown {
 }
 
 // A scene with one session shown; theme as the page was opened with.
-const scene =
+export const scene =
   (make: () => Shown) =>
   (theme: 'dark' | 'light'): Scene => {
     const shown = make();
@@ -144,11 +144,11 @@ const approval = (item: string, change: Partial<Approval['ask']> = {}): Approval
   },
 });
 
-const openTurn = (index: number, doing: string, startedAgo = 12_000) => ({
+export const openTurn = (index: number, doing: string, startedAgo = 12_000) => ({
   id: `s.${index}`, index, step: 2, started: new Date(Date.now() - startedAgo).toISOString(), doing, stopping: false,
 });
 
-function opening(): Talk {
+export function opening(): Talk {
   return new Talk('s')
     .user('test_parse_offset fails one time in ten on CI. Find out why and fix it, with a test that would have caught it.')
     .think('**Looking for the cause**\n\nA test that fails one time in ten depends on something that changes: time, order or place.')

@@ -11,6 +11,7 @@ import FilePlus from '@lucide/svelte/icons/file-plus';
 import FileText from '@lucide/svelte/icons/file-text';
 import FolderOpen from '@lucide/svelte/icons/folder-open';
 import GitFork from '@lucide/svelte/icons/git-fork';
+import HardDrive from '@lucide/svelte/icons/hard-drive';
 import History from '@lucide/svelte/icons/history';
 import Import from '@lucide/svelte/icons/import';
 import Inbox from '@lucide/svelte/icons/inbox';
@@ -78,6 +79,7 @@ function windowActions(app: App): Action[] {
     { label: 'Settings: models and keys', icon: Settings, also: 'api key provider endpoint ollama', run: settings('models') },
     { label: 'Settings: backends', icon: Settings, also: 'docker e2b daytona', run: settings('backends') },
     { label: 'Settings: data and privacy', icon: Settings, also: 'tracing doctor', run: settings('data') },
+    { label: 'Size of the store', icon: HardDrive, also: 'disk space clean check damage snapshots', run: () => app.ui.open({ kind: 'settings', section: 'data', field: 'store' }) },
     { label: 'Theme: dark', icon: Moon, run: theme('dark') },
     { label: 'Theme: light', icon: Sun, run: theme('light') },
     { label: 'Theme: as the system', icon: Monitor, run: theme('system') },

@@ -34,3 +34,10 @@ test('says that a turn under way is stopped', () => {
   expect(destroyWords(session('a'), false).stops).toBeUndefined();
   expect(destroyWords(session('a', { turn }), false).stops).toMatch(/stopped first/);
 });
+
+test('a sandbox goes with its session, whatever is chosen', () => {
+  const docker = session('a', { backend: 'docker', ownWorkspace: true, workspace: '/workspace', turns: 1 });
+  expect(destroyWords(docker, false).folder).toBe('Its sandbox on Docker is removed, with all files in it.');
+  expect(destroyWords(docker, false).folderChoice).toBeUndefined();
+  expect(destroyWords({ ...docker, workspace: '' }, false).folder).toMatch(/^No sandbox/);
+});

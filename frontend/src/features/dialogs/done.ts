@@ -1,5 +1,6 @@
 // What destroying a session removes, in words.
 import type { Session } from '$lib/backend/types';
+import { backendName } from '$lib/state/branch/words';
 import { plural } from '$lib/util/format';
 
 export interface DestroyWords {
@@ -19,12 +20,15 @@ export function destroyWords(session: Session, removeFolder: boolean): DestroyWo
       ? 'The conversation is deleted.'
       : `The conversation is deleted: ${plural(session.turns, 'turn')}, with the output of its commands.`;
   const words: DestroyWords = { removed, folder: folderWords(session, removeFolder) };
-  if (session.ownWorkspace && session.workspace) words.folderChoice = 'Also delete the folder made for this session';
+  if (session.backend === 'local' && session.ownWorkspace && session.workspace) words.folderChoice = 'Also delete the folder made for this session';
   if (session.turn) words.stops = 'The turn under way is stopped first, with everything it runs.';
   return words;
 }
 
 function folderWords(session: Session, removeFolder: boolean): string {
+  if (session.backend !== 'local') {
+    return session.workspace ? `Its sandbox on ${backendName(session.backend)} is removed, with all files in it.` : 'No sandbox was made yet, so no files are touched.';
+  }
   if (!session.workspace) return 'No folder was made yet, so no files are touched.';
   if (!session.ownWorkspace) return 'The folder is yours and stays as it is.';
   return removeFolder ? 'The folder and all files in it are deleted.' : 'The folder stays where it is.';

@@ -11,7 +11,7 @@ describe('search in settings', () => {
   it('finds by label, by other words and by section', () => {
     expect([...search('theme').fields!]).toEqual(['theme']);
     expect([...search('ollama').fields!]).toEqual(['local']);
-    expect([...search('privacy').fields!]).toEqual(['data-dir', 'trace', 'web-ui', 'doctor']);
+    expect([...search('privacy').fields!]).toEqual(['data-dir', 'store', 'trace', 'web-ui', 'doctor']);
   });
 
   it('needs every word and matches beginnings of words only', () => {

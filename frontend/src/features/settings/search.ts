@@ -37,6 +37,7 @@ export const FIELDS: readonly Field[] = [
   { id: 'theme', section: 'appearance', label: 'Theme', also: 'dark light system colour color' },
   { id: 'text-size', section: 'appearance', label: 'Text size', also: 'zoom font larger smaller scale' },
   { id: 'data-dir', section: 'data', label: 'Data folder', also: 'storage sessions where files disk' },
+  { id: 'store', section: 'data', label: 'Store', also: 'size space disk clean sweep check damage snapshots usage' },
   { id: 'trace', section: 'data', label: 'Tracing', also: 'openai traces privacy telemetry send spans' },
   { id: 'web-ui', section: 'data', label: 'Temporal Web UI', also: 'workflow history debug' },
   { id: 'doctor', section: 'data', label: 'Doctor report', also: 'check problems diagnose works' },
