@@ -31,6 +31,10 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == journal.HolderArg {
 		os.Exit(journal.HolderMain(os.Args[2:]))
 	}
+	measure := measure
+	if len(os.Args) > 1 && os.Args[1] == "snapshot" {
+		measure = measureSnapshots
+	}
 	report, err := measure(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -62,6 +66,8 @@ type Report struct {
 	IdleCPU     float64 `json:"idleWindowCPUPercent"`
 	IdleOwn     float64 `json:"idleWindowOwnMemoryMB"`
 	BareExec    Figures `json:"bareExecTrueMs"`
+
+	Snapshot SnapshotReport `json:"snapshot"`
 }
 
 // Figures sum up repeated measurements.
@@ -178,7 +184,7 @@ func measure(ctx context.Context) (Report, error) {
 	var report Report
 	load, _ := os.ReadFile("/proc/loadavg") // not on every system
 	report.Load = strings.TrimSpace(string(load))
-	err = errors.Join(b.steps(&report), b.longTurn(&report), b.starts(&report), b.recovery(&report), b.inside(&report), b.window(&report), bareExec(ctx, &report))
+	err = errors.Join(b.steps(&report), b.longTurn(&report), b.starts(&report), b.recovery(&report), b.inside(&report), b.window(&report), b.snapshot(&report), bareExec(ctx, &report))
 	return report, errors.Join(err, os.RemoveAll(dir))
 }
 
