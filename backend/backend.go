@@ -75,6 +75,7 @@ type Backend struct {
 	tracer    trace.Tracer
 	host      *engine.Host
 	announced []announced
+	images    func(context.Context) []string // nil without an engine of containers
 	check     func(root string) error
 	prune     func(context.Context, journal.Retention) (int, error)
 	notices   []string
@@ -130,6 +131,7 @@ func (b *Backend) wire(ctx context.Context) error {
 	b.keys = config.NewKeys(b.paths)
 	backends := b.backends()
 	b.Places = workplace.New(backends...)
+	b.Places.IndexDir = filepath.Join(b.paths.Data, "trees")
 	b.Models = llm.NewRegistry(llm.Config{
 		Settings: func() llm.Settings { return b.modelSettings(ctx) },
 		DemoPace: b.config.DemoPace,
@@ -144,10 +146,12 @@ func (b *Backend) wire(ctx context.Context) error {
 		Engine:     engineOf{b},
 		Transcript: conversations,
 		Objects:    b.store,
+		Snapshots:  b.store,
 		Places:     b.Places,
 		Stopper:    b.Places,
 		Defaults:   b,
 		Log:        b.log,
+		Forget:     b.forget,
 	}
 	return nil
 }
@@ -172,6 +176,7 @@ func (b *Backend) backends() []workplace.Backend {
 		Provider: provider,
 		Label:    "Local",
 		Blurb:    "A folder on this machine",
+		Folders:  true,
 		Journal:  func(sb sandbox.Sandbox) (workplace.Journal, error) { return journal.Open(sb), nil },
 		Shared:   func() workplace.Journal { return provider.Journal() },
 	}}
@@ -233,6 +238,7 @@ func (b *Backend) startEngine(ctx context.Context) {
 	activities := &activity.Activities{
 		Transcript: b.Sessions.Transcript,
 		Objects:    b.store,
+		Snapshots:  b.store,
 		Models:     b.Models,
 		Tools:      tool.NewSet(),
 		Places:     b.Places,
@@ -333,6 +339,7 @@ func (b *Backend) tidy(ctx context.Context) {
 		b.log.Warn("turns that wait could not all be told to try again", "error", err)
 	}
 	go b.watchClock(ctx)
+	go b.sweepLoop(ctx)
 	b.PruneOutput(ctx, KeptOutput{Age: keptAge, Newest: keptNewest})
 }
 

@@ -43,7 +43,7 @@ func Display(ctx context.Context, getenv func(string) string) (string, error) {
 		if !filepath.IsAbs(socket) {
 			socket = filepath.Join(getenv("XDG_RUNTIME_DIR"), socket)
 		}
-		if last = reach(ctx, "unix", socket); last == nil {
+		if last = dials(ctx, "unix", socket); last == nil {
 			return "Wayland display " + wayland, nil
 		}
 		named = append(named, "WAYLAND_DISPLAY="+wayland)
@@ -68,7 +68,7 @@ func DisplayFault(named string, err error) *protocol.Fault {
 	}
 }
 
-func reach(ctx context.Context, network, address string) error {
+func dials(ctx context.Context, network, address string) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
 		return err
@@ -91,13 +91,13 @@ func reachX(ctx context.Context, display string) error {
 	}
 	switch {
 	case strings.HasPrefix(host, "/"):
-		return reach(ctx, "unix", display)
+		return dials(ctx, "unix", display)
 	case host != "" && host != "unix":
-		return reach(ctx, "tcp", net.JoinHostPort(strings.Trim(host, "[]"), strconv.FormatUint(6000+n, 10)))
+		return dials(ctx, "tcp", net.JoinHostPort(strings.Trim(host, "[]"), strconv.FormatUint(6000+n, 10)))
 	}
 	socket := "/tmp/.X11-unix/X" + number
-	if reach(ctx, "unix", "@"+socket) == nil {
+	if dials(ctx, "unix", "@"+socket) == nil {
 		return nil
 	}
-	return reach(ctx, "unix", socket)
+	return dials(ctx, "unix", socket)
 }

@@ -137,18 +137,26 @@ func writable(dir string) bool {
 // OpenExternal opens a file of a local workspace with the system's program for
 // it; an empty path opens the folder.
 func (b *Backend) OpenExternal(ctx context.Context, id, path, raw string) error {
-	record, err := b.Sessions.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	if record.Backend != "local" || record.Workspace == "" {
-		return &protocol.Fault{Class: protocol.ClassUnavailable, Happened: "Only files on this machine can be opened in other programs"}
-	}
-	name, err := b.Sessions.RealPath(ctx, id, path, raw)
+	name, err := b.localPath(ctx, id, path, raw)
 	if err != nil {
 		return err
 	}
 	return openExternally(ctx, name)
+}
+
+// localPath is the real path of a file of a local workspace.
+func (b *Backend) localPath(ctx context.Context, id, path, raw string) (string, error) {
+	record, err := b.Sessions.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if record.Backend != "local" || record.Workspace == "" {
+		return "", &protocol.Fault{
+			Class: protocol.ClassUnavailable, Happened: "Only files on this machine can be opened in other programs",
+			Remedy: "Save a copy of it first.",
+		}
+	}
+	return b.Sessions.RealPath(ctx, id, path, raw)
 }
 
 // Backends tells of each backend whether it can be used, for the picker.
@@ -157,12 +165,14 @@ func (b *Backend) Backends(ctx context.Context) []protocol.BackendInfo {
 	defer cancel()
 	var out []protocol.BackendInfo
 	for _, backend := range b.Places.Backends() {
-		out = append(out, backendInfo(backend.Provider.Name(), backend.Label, backend.Blurb, backend.Provider.Probe(ctx)))
+		info := backendInfo(backend.Provider.Name(), backend.Label, backend.Blurb, backend.Provider.Probe(ctx))
+		info.Image = backend.Image
+		out = append(out, info)
 	}
 	for _, next := range b.announced {
 		info := backendInfo(next.name, next.label, next.blurb, next.probe(ctx))
 		// What it would need is told; that it is not made yet comes first.
-		info.Available = false
+		info.Available, info.Planned = false, true
 		info.Reason = "Comes with the next version. " + info.Reason
 		out = append(out, info)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"temporal-sandbox-agent/backend/llm"
 	"temporal-sandbox-agent/backend/protocol"
+	"temporal-sandbox-agent/backend/snapshot"
 	"temporal-sandbox-agent/backend/store"
 	"temporal-sandbox-agent/backend/tool"
 	"temporal-sandbox-agent/backend/trace"
@@ -44,6 +45,7 @@ type Publisher interface {
 type Activities struct {
 	Transcript *transcript.Transcript
 	Objects    store.Objects
+	Snapshots  snapshot.Store
 	Models     Models
 	Tools      *tool.Set
 	Places     *workplace.Places
@@ -56,15 +58,20 @@ type Activities struct {
 // Register makes the activities known to a worker under their constant names.
 func (a *Activities) Register(r worker.ActivityRegistry) {
 	for name, f := range map[string]any{
-		protocol.ActivityPrepareSandbox: a.PrepareSandbox,
-		protocol.ActivityPrepareTurn:    a.PrepareTurn,
-		protocol.ActivityCallModel:      a.CallModel,
-		protocol.ActivityRunTool:        a.RunTool,
-		protocol.ActivityRecordOutcome:  a.RecordOutcome,
-		protocol.ActivityCommitTurn:     a.CommitTurn,
-		protocol.ActivityCompactContext: a.CompactContext,
-		protocol.ActivityPublishSession: a.PublishSession,
-		protocol.ActivityReleaseSandbox: a.ReleaseSandbox,
+		protocol.ActivityPrepareSandbox:  a.PrepareSandbox,
+		protocol.ActivityPrepareTurn:     a.PrepareTurn,
+		protocol.ActivityCallModel:       a.CallModel,
+		protocol.ActivityRunTool:         a.RunTool,
+		protocol.ActivityRecordOutcome:   a.RecordOutcome,
+		protocol.ActivityCommitTurn:      a.CommitTurn,
+		protocol.ActivityCompactContext:  a.CompactContext,
+		protocol.ActivityPublishSession:  a.PublishSession,
+		protocol.ActivityReleaseSandbox:  a.ReleaseSandbox,
+		protocol.ActivityCreateSandbox:   a.CreateSandbox,
+		protocol.ActivityCaptureSnapshot: a.CaptureSnapshot,
+		protocol.ActivityPlaceSnapshot:   a.PlaceSnapshot,
+		protocol.ActivityCommitMark:      a.CommitMark,
+		protocol.ActivityRecordNotice:    a.RecordNotice,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

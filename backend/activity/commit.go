@@ -22,6 +22,7 @@ func (a *Activities) commitTurn(ctx context.Context, in protocol.CommitTurnInput
 	end := protocol.TurnEndItem{
 		Index: in.Turn.Index, Outcome: in.Outcome, DurationMs: in.DurationMs, Steps: in.Steps,
 		Usage: in.Usage, Provider: in.Provider, Model: in.Model, Backend: in.Place.Backend,
+		Snapshot: in.Snapshot, Base: in.Base, Changed: in.Changed, Skipped: in.Skipped,
 	}
 	items, err := a.Transcript.OpenItems(ctx, in.Turn.TurnID)
 	if err != nil {
@@ -100,6 +101,15 @@ func (a *Activities) closingItems(in protocol.CommitTurnInput, end protocol.Turn
 	if in.Fault != nil {
 		item := protocol.NewItem(in.Turn.TurnID, next, now)
 		item.Kind, item.Fault = protocol.KindFault, in.Fault
+		closing = append(closing, item)
+		next++
+	}
+	if in.NoSnapshot != nil {
+		item := protocol.NewItem(in.Turn.TurnID, next, now)
+		item.Kind = protocol.KindNotice
+		item.Notice = &protocol.NoticeItem{
+			Code: "no_snapshot", Text: "No snapshot of the files was taken: " + in.NoSnapshot.Happened, Detail: in.NoSnapshot.Detail,
+		}
 		closing = append(closing, item)
 		next++
 	}

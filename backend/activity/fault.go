@@ -85,7 +85,9 @@ func sandboxFault(e *sandbox.Error) *protocol.Fault {
 	case sandbox.KindGone:
 		set(protocol.ClassSandboxGone, "The workspace is gone", "Put the folder back and retry, or start a new session.")
 	case sandbox.KindUnavailable:
-		set(protocol.ClassUnavailable, "The backend can't be used now", "Start it, then retry.")
+		// A sandbox is there (to make one is another matter: see openNew), but not
+		// to be reached.
+		set(protocol.ClassBackendDown, "The backend of this session can't be reached now", "Start it: the turn then goes on by itself.")
 	case sandbox.KindReadOnly, sandbox.KindDenied:
 		set(protocol.ClassWorkspace, "The workspace can't be written", "Check the folder's permissions, then retry.")
 	case sandbox.KindNotFound:

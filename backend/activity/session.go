@@ -36,5 +36,8 @@ func (a *Activities) publishSession(ctx context.Context, in protocol.PublishSess
 // ReleaseSandbox ends what a session has running and, if asked, removes the
 // folder that we made for it.
 func (a *Activities) ReleaseSandbox(ctx context.Context, in protocol.ReleaseSandboxInput) error {
+	if in.Moved {
+		return fail(ctx, a.Places.Leave(ctx, in.SessionID, in.Place, in.RemoveWorkspace))
+	}
 	return fail(ctx, a.Places.Release(ctx, in.SessionID, in.Place, in.RemoveWorkspace))
 }

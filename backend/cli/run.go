@@ -53,7 +53,7 @@ Exit codes: 0 done, 1 the turn failed, 2 usage, 3 backend unavailable, 4 interru
 	flags.BoolVar(&f.wait, "wait", false, "follow the turn under way to its end; needs --session and no prompt")
 	flags.BoolVar(&f.steer, "steer", false, "put the prompt into the turn under way instead of after it")
 	flags.StringVar(&f.title, "title", "", "title of the new session")
-	flags.StringVar(&f.backend, "backend", "", "where it works: local")
+	flags.StringVar(&f.backend, "backend", "", "where it works: local or docker")
 	flags.StringVar(&f.workspace, "workspace", "", "the folder to work in; a fresh one if not given")
 	flags.StringVar(&f.image, "image", "", "image, for backends that have one")
 	flags.StringVar(&f.provider, "provider", "", "who answers: openai, demo, or a local server's name")

@@ -18,11 +18,12 @@ import (
 func (a *App) sessionsCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "sessions",
-		Short: "List, show, rename, answer, stop and destroy sessions",
+		Short: "List, show, fork, switch, rewind, export, import, rename, answer, stop and destroy sessions",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() }, // else Args does not count
 	}
 	command.AddCommand(a.listCommand(), a.showCommand(), a.renameCommand(), a.destroyCommand(),
+		a.forkCommand(), a.switchCommand(), a.rewindCommand(), a.exportCommand(), a.importCommand(),
 		a.stopCommand(), a.answerCommand("approve", protocol.DecisionAllow), a.answerCommand("deny", protocol.DecisionDeny))
 	return command
 }
@@ -234,12 +235,14 @@ func (a *App) destroyCommand() *cobra.Command {
 		Use:   "destroy ID",
 		Short: "End a session and remove its conversation",
 		Long: `Ends a session: its running commands are ended and its conversation is removed.
-A workspace folder that was made for the session is removed too, unless --keep-workspace
-is given. A folder that you picked is never removed.`,
+Its container, or a workspace folder that was made for it, is removed too, unless
+--keep-workspace is given; so is what only this session has in the store: its snapshots with
+all that was in them. A folder that you picked is never removed. It asks first, but with --yes
+or --json.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withSession(cmd.Context(), args[0], func(b *backend.Backend, s protocol.Session) error {
-				if !yes {
+				if !yes && !asJSON {
 					if !terminal(a.In) {
 						return usage("destroying needs --yes where nobody can be asked")
 					}

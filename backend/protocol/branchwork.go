@@ -55,6 +55,9 @@ type ForkInput struct {
 // captured at the next moment between two turns.
 type CheckpointInput struct {
 	ID string `json:"id"` // chosen by the caller
+	// Keep says for what the files are captured, in a line of the conversation,
+	// and keeps them as a rewind would: its undo, under ID, puts them back.
+	Keep string `json:"keep,omitempty"`
 }
 
 // CheckpointResult is a session's state between two turns.

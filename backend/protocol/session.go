@@ -122,6 +122,9 @@ type OpenTurn struct {
 	Started time.Time `json:"started" ts_type:"string"`
 	// Doing says in a few words what runs now ("Thinking", a command's line).
 	Doing string `json:"doing"`
+	// Content are the store ids of the messages that the turn works: until its
+	// end they may be read again.
+	Content []string `json:"content,omitempty"`
 	// Stopping is true once Stop was asked for.
 	Stopping bool `json:"stopping"`
 }

@@ -106,8 +106,8 @@ func (s *Service) Rename(ctx context.Context, id, title string) error {
 	return s.manage(ctx, protocol.UpdateRename, "rename-"+NewID(), protocol.RenameInput{ID: id, Title: title}, nil)
 }
 
-// Destroy ends a session. Its workspace is removed only if we made it and
-// removeWorkspace is set.
+// Destroy ends a session, and removes what only it had in the store. Its
+// workspace is removed only if we made it and removeWorkspace is set.
 func (s *Service) Destroy(ctx context.Context, id string, removeWorkspace bool) error {
 	record, err := s.Get(ctx, id)
 	if err != nil {
@@ -120,7 +120,13 @@ func (s *Service) Destroy(ctx context.Context, id string, removeWorkspace bool) 
 	if err != nil {
 		return err
 	}
-	return s.waitGone(ctx, id)
+	if err := s.waitGone(ctx, id); err != nil {
+		return err
+	}
+	if s.Forget != nil {
+		s.Forget(ctx, record)
+	}
+	return nil
 }
 
 // waitGone waits for the session's workflow to have ended.

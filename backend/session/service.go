@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"temporal-sandbox-agent/backend/protocol"
+	"temporal-sandbox-agent/backend/snapshot"
 	"temporal-sandbox-agent/backend/store"
 	"temporal-sandbox-agent/backend/transcript"
 	"temporal-sandbox-agent/backend/workplace"
@@ -47,10 +48,13 @@ type Service struct {
 	Engine     Engine
 	Transcript *transcript.Transcript
 	Objects    store.Objects
+	Snapshots  snapshot.Store
 	Places     *workplace.Places
 	Stopper    Stopper
 	Defaults   Defaults
 	Log        *slog.Logger
+	// Forget removes what only a destroyed session had in the store; may be nil.
+	Forget func(ctx context.Context, gone protocol.Session)
 }
 
 // patience is how long a command is tried again while the engine is being
@@ -60,7 +64,11 @@ const patience = 20 * time.Second
 // command runs one attempt after the other until it is decided. Every attempt
 // must carry the same id, so that the command is carried out once.
 func (s *Service) command(ctx context.Context, what string, attempt func(context.Context, client.Client) error) error {
-	deadline := time.Now().Add(patience)
+	return s.commandWithin(ctx, patience, what, attempt)
+}
+
+func (s *Service) commandWithin(ctx context.Context, limit time.Duration, what string, attempt func(context.Context, client.Client) error) error {
+	deadline := time.Now().Add(limit)
 	pause := 20 * time.Millisecond
 	for {
 		c, err := s.Engine.Client(ctx)
@@ -84,7 +92,15 @@ func (s *Service) command(ctx context.Context, what string, attempt func(context
 
 // update sends an update and waits for its result.
 func (s *Service) update(ctx context.Context, workflowID, name, id string, arg, result any) error {
-	return s.command(ctx, name, func(ctx context.Context, c client.Client) error {
+	return s.updateWithin(ctx, patience, workflowID, name, id, arg, result)
+}
+
+// longPatience is how long a command may be under way that waits for a turn's
+// end, or moves many files.
+const longPatience = 7 * 24 * time.Hour
+
+func (s *Service) updateWithin(ctx context.Context, limit time.Duration, workflowID, name, id string, arg, result any) error {
+	return s.commandWithin(ctx, limit, name, func(ctx context.Context, c client.Client) error {
 		handle, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 			UpdateID:     id,
 			WorkflowID:   workflowID,
@@ -150,6 +166,10 @@ func faultOf(what string, err error) error {
 		return fault
 	}
 	if application, ok := errors.AsType[*temporal.ApplicationError](err); ok && application.Type() != "" {
+		var fault protocol.Fault
+		if application.HasDetails() && application.Details(&fault) == nil && fault.Class != "" {
+			return &fault
+		}
 		return &protocol.Fault{Class: protocol.Class(application.Type()), Happened: sentence(application.Message())}
 	}
 	var notFound *serviceerror.NotFound

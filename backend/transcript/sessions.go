@@ -139,12 +139,8 @@ func (c *sessionCache) refresh(ctx context.Context, s store.Store) ([]protocol.S
 }
 
 // RemoveSession forgets a session: its record, the items of a turn under way
-// and, unless forks share them, its commits. Objects of their own stay: messages as
-// they were sent, and what was attached, which others may have attached too. A
-// record that is saved later is dropped.
-//
-// What is shared is known by the records: a fork must be saved (SaveSession)
-// before the session that it was forked from can be removed.
+// and, unless forks share them, where its commits are. A record that is saved
+// later is dropped. Objects stay: what nobody else needs of them is swept.
 func (t *Transcript) RemoveSession(ctx context.Context, id string) error {
 	t.saving.Lock()
 	defer t.saving.Unlock()
@@ -158,15 +154,6 @@ func (t *Transcript) RemoveSession(ctx context.Context, id string) error {
 	}
 	gone := []string{sessionKey(id), turnPrefix + id + "."}
 	if !shared {
-		own, err := t.ownObjects(ctx, id)
-		if err != nil {
-			return fmt.Errorf("remove session %s: %w", id, err)
-		}
-		// Before the records that name them, so that a removal that is cut off
-		// and repeated finds them.
-		if err := t.store.Remove(ctx, own...); err != nil {
-			return fmt.Errorf("remove session %s: %w", id, err)
-		}
 		gone = append(gone, commitKey(id+"."))
 	}
 	for _, prefix := range gone {
@@ -180,31 +167,6 @@ func (t *Transcript) RemoveSession(ctx context.Context, id string) error {
 		}
 	}
 	return nil
-}
-
-// ownObjects are the commits of a session's turns and the items in them. They
-// hold the turns' ids, so that no other session has the same.
-func (t *Transcript) ownObjects(ctx context.Context, id string) ([]store.ID, error) {
-	records, err := t.store.List(ctx, commitKey(id+"."), 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	var own []store.ID
-	for _, r := range records {
-		commit := store.ID(r.Value)
-		c, err := t.GetCommit(ctx, commit)
-		switch {
-		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrCorrupt):
-		case err != nil:
-			return nil, err
-		default:
-			for _, chunk := range c.Chunks {
-				own = append(own, chunk.ID)
-			}
-		}
-		own = append(own, commit)
-	}
-	return own, nil
 }
 
 // hasForks tells whether a session that is there was forked from id, or goes on

@@ -110,10 +110,15 @@ func since(ctx workflow.Context, began time.Time) int64 {
 	return max(workflow.Now(ctx).Sub(began), 0).Milliseconds() // the clock may have been set back
 }
 
-func (a *agent) checkCheckpoint(protocol.CheckpointInput) error { return a.open() }
+func (a *agent) checkCheckpoint(in protocol.CheckpointInput) error {
+	if len(in.Keep) > maxNote {
+		return reject(protocol.ClassBadInput, "the line is longer than %d bytes", maxNote)
+	}
+	return a.open()
+}
 
 // onCheckpoint captures the files between two turns, for a fork.
-func (a *agent) onCheckpoint(ctx workflow.Context, _ protocol.CheckpointInput) (protocol.CheckpointResult, error) {
+func (a *agent) onCheckpoint(ctx workflow.Context, in protocol.CheckpointInput) (protocol.CheckpointResult, error) {
 	var out protocol.CheckpointResult
 	err := a.inTurn(ctx, nil, false, func(ctx workflow.Context) *protocol.Fault {
 		if a.s.Setup != nil {
@@ -123,6 +128,14 @@ func (a *agent) onCheckpoint(ctx workflow.Context, _ protocol.CheckpointInput) (
 		}
 		if _, fault := a.capture(ctx, false, true); fault != nil {
 			return fault
+		}
+		if in.Keep != "" {
+			a.keep(protocol.Rewound{
+				ID: in.ID, What: protocol.RewindFiles, Head: a.s.Head, Turns: a.s.Turns, Snapshot: a.s.Snapshot, At: workflow.Now(ctx),
+			})
+			a.mark(ctx, protocol.NoticeItem{Code: "reverted", Text: in.Keep, Receipt: &protocol.Receipt{
+				What: "revert", From: a.spot(), To: a.spot(), Kept: a.s.Snapshot, Undo: in.ID, Turn: a.s.Turns, RewindWhat: protocol.RewindFiles,
+			}})
 		}
 		out = protocol.CheckpointResult{
 			Head: a.s.Head, Turns: a.s.Turns, Snapshot: a.s.Snapshot, Usage: a.s.Usage,

@@ -82,16 +82,21 @@ func (a *agent) rewind(ctx workflow.Context, in protocol.RewindInput) (protocol.
 	if in.What != protocol.RewindFiles {
 		a.s.Head, a.s.Turns, a.s.ContextTokens = in.Head, in.Turns, 0
 	}
-	a.s.Rewinds = slices.Clone(a.s.Rewinds)
 	if in.Undo != "" {
-		a.s.Rewinds = slices.DeleteFunc(a.s.Rewinds, func(r protocol.Rewound) bool { return r.ID == in.Undo })
+		a.s.Rewinds = slices.DeleteFunc(slices.Clone(a.s.Rewinds), func(r protocol.Rewound) bool { return r.ID == in.Undo })
 	}
-	a.s.Rewinds = append(a.s.Rewinds, before)
-	a.s.Rewinds = a.s.Rewinds[max(len(a.s.Rewinds)-maxRewinds, 0):]
+	a.keep(before)
 	a.s.State, a.s.Fault = protocol.StateIdle, nil
 	receipt.DurationMs = since(ctx, began)
 	a.mark(ctx, protocol.NoticeItem{Code: "rewound", Text: rewoundText(in), Receipt: &receipt})
 	return receipt, nil
+}
+
+// keep adds a state that can be gone back to; the oldest is let go of.
+func (a *agent) keep(r protocol.Rewound) {
+	list := append(slices.Clone(a.s.Rewinds), r)
+	a.s.Rewinds = list[max(len(list)-maxRewinds, 0):]
+	a.touch()
 }
 
 // putFiles makes the workspace equal to a snapshot; if that fails, to what it

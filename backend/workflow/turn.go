@@ -58,6 +58,7 @@ func (a *agent) turn(ctx workflow.Context) {
 	a.stopTurn = stop
 	a.s.Queue = slices.Clone(a.s.Queue[1:])
 	a.s.Turn = &protocol.OpenTurn{ID: t.ref.TurnID, Index: t.ref.Index, Step: 1, Started: started}
+	t.works(message)
 	a.s.State = protocol.StateWorking
 	a.s.Fault = nil
 	a.s.Updated = started
@@ -244,6 +245,15 @@ func (t *turn) ask(ctx workflow.Context) ([]protocol.ToolCall, *protocol.Fault) 
 	}
 }
 
+// works notes the messages that the turn works.
+func (t *turn) works(messages ...protocol.QueuedMessage) {
+	for _, m := range messages {
+		if m.Content != "" {
+			t.s.Turn.Content = append(slices.Clone(t.s.Turn.Content), m.Content)
+		}
+	}
+}
+
 // takeSteered takes the messages that steer this turn out of the queue.
 func (t *turn) takeSteered() []protocol.QueuedMessage {
 	var taken, left []protocol.QueuedMessage
@@ -256,6 +266,7 @@ func (t *turn) takeSteered() []protocol.QueuedMessage {
 	}
 	if len(taken) > 0 {
 		t.s.Queue = left
+		t.works(taken...)
 		t.touch()
 	}
 	return taken

@@ -5,6 +5,7 @@ package workplace
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -12,11 +13,14 @@ import (
 	"temporal-sandbox-agent/backend/protocol"
 	"temporal-sandbox-agent/backend/tool"
 	"temporal-sandbox-agent/sandbox"
+	"temporal-sandbox-agent/sandbox/journal"
 )
 
 // Journal runs a sandbox's commands exactly once and can end them.
 type Journal interface {
 	tool.Commands
+	// List returns the running commands whose call ids begin with prefix.
+	List(ctx context.Context, prefix string) ([]journal.Command, error)
 	// KillAll ends the running commands whose call id begins with prefix.
 	KillAll(ctx context.Context, prefix string) error
 	// Forget removes what is kept of those that ended.
@@ -28,6 +32,11 @@ type Backend struct {
 	Provider sandbox.Provider
 	Label    string
 	Blurb    string
+	// Folders is true where a session can work in a folder that the user picked.
+	Folders bool
+	// Image is the container image that is taken when none is named, empty where
+	// there are no images.
+	Image string
 	// Journal opens the journal of one of its sandboxes.
 	Journal func(sandbox.Sandbox) (Journal, error)
 	// Shared opens the journal that all of its sandboxes share, which outlives
@@ -51,6 +60,10 @@ func (p *Place) Env() tool.Env {
 
 // Places keeps the sandboxes that are open in this process.
 type Places struct {
+	// IndexDir is a folder for what snapshots remember of the files; empty is
+	// none.
+	IndexDir string
+
 	backends []Backend
 
 	mu   sync.Mutex
@@ -77,9 +90,8 @@ func (p *Places) Backends() []Backend { return p.backends }
 func (p *Places) Backend(name string) (Backend, error) {
 	at := slices.IndexFunc(p.backends, func(b Backend) bool { return b.Provider.Name() == name })
 	if at < 0 {
-		return Backend{}, &sandbox.Error{
-			Kind: sandbox.KindUnavailable, Backend: name, Op: "find the backend",
-			Remedy: "Choose another backend.", Err: fmt.Errorf("this version has no backend %q", name),
+		return Backend{}, &protocol.Fault{
+			Class: protocol.ClassUnavailable, Happened: fmt.Sprintf("This version can't work on the backend %q", name), Remedy: "Choose another backend.",
 		}
 	}
 	return p.backends[at], nil
@@ -136,17 +148,25 @@ func (p *Places) openNew(ctx context.Context, session string, place protocol.Pla
 		sb, err = backend.Provider.Create(ctx, sandbox.Spec{
 			Session: session, Root: place.Workspace, Folder: place.Folder, Image: place.Image,
 		})
+		// Somebody waits for it who can choose another backend: no use to try for
+		// long.
+		if e, ok := errors.AsType[*sandbox.Error](err); ok && e.Kind == sandbox.KindUnavailable {
+			err = &protocol.Fault{
+				Class: protocol.ClassUnavailable, Happened: "The backend " + place.Backend + " can't be used now",
+				Remedy: e.Remedy, Detail: e.Error(),
+			}
+		}
 	} else {
 		var ref sandbox.Ref
-		if err := json.Unmarshal([]byte(place.Sandbox), &ref); err != nil {
-			return nil, fmt.Errorf("read the sandbox's reference: %w", err)
+		if ref, err = RefOf(place); err != nil {
+			return nil, err
 		}
 		sb, err = backend.Provider.Attach(ctx, ref)
 	}
 	if err != nil {
 		return nil, err
 	}
-	journal, err := backend.Journal(sb)
+	commands, err := backend.Journal(sb)
 	if err != nil {
 		return nil, fmt.Errorf("open the journal: %w", err)
 	}
@@ -154,7 +174,7 @@ func (p *Places) openNew(ctx context.Context, session string, place protocol.Pla
 	if err != nil {
 		return nil, fmt.Errorf("write the sandbox's reference: %w", err)
 	}
-	return &Place{Sandbox: sb, Journal: journal, Confined: backend.Provider.Probe(ctx).Confined, Ref: string(ref)}, nil
+	return &Place{Sandbox: sb, Journal: commands, Confined: backend.Provider.Probe(ctx).Confined, Ref: string(ref)}, nil
 }
 
 // Forget drops an open place, so that the next Open attaches anew. Call it when
@@ -190,6 +210,7 @@ func (p *Places) Release(ctx context.Context, session string, place protocol.Pla
 	if err := endCommands(ctx, opened.Journal, session); err != nil {
 		return err
 	}
+	p.dropIndex(place.Sandbox)
 	if !remove {
 		return opened.Sandbox.Close(ctx)
 	}
