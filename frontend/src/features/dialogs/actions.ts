@@ -124,7 +124,7 @@ function sessionActions(app: App, session: Session): Action[] {
     { label: 'New session from these files…', icon: FilePlus, also: 'fork snapshot without conversation', run: () => app.ui.open({ kind: 'fork', session: id, filesOnly: true }) },
   );
   if (!session.moving) {
-    actions.push({ label: 'Move to another backend…', kbd: 'Ctrl ⇧ S', icon: ArrowLeftRight, also: 'switch docker local', run: () => app.run('switch') });
+    actions.push({ label: 'Switch backend…', kbd: 'Ctrl ⇧ S', icon: ArrowLeftRight, also: 'move another docker local', run: () => app.run('switch') });
   }
   if (session.turns > 0) {
     actions.push({ label: 'Rewind…', icon: History, also: 'undo go back turn', run: () => app.ui.open({ kind: 'rewind', session: id }) });

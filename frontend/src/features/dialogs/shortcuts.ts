@@ -15,7 +15,7 @@ export const SHORTCUTS: readonly ShortcutGroup[] = [
       { keys: 'Ctrl ⇧ P', does: 'All commands and sessions' },
       { keys: 'Ctrl I', does: 'What needs you' },
       { keys: 'Ctrl ⇧ F', does: 'Fork the session' },
-      { keys: 'Ctrl ⇧ S', does: 'Move the session to another backend' },
+      { keys: 'Ctrl ⇧ S', does: 'Switch the session’s backend' },
       { keys: 'Ctrl ⇧ C', does: 'What has changed' },
       { keys: 'Ctrl B', does: 'Show or hide the sessions' },
       { keys: 'Ctrl J', does: 'Show or hide the workspace' },

@@ -39,6 +39,8 @@ const colours = EditorView.theme({
   '&.cm-merge-a .cm-changedLine': { backgroundColor: 'var(--diff-del) !important' },
   '&.cm-merge-b .cm-changedText, .cm-changedText': { background: 'color-mix(in srgb, var(--ok) 30%, transparent) !important' },
   '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': { background: 'color-mix(in srgb, var(--bad) 32%, transparent) !important' },
+  // What is new or gone as a whole has no part of it that is.
+  '.cm-insertedLine .cm-changedText, .cm-deletedChunk:not(:has(+ .cm-changedLine)) .cm-deletedText': { background: 'none !important' },
   '.cm-changeGutter': { width: '3px', paddingLeft: '0' },
   '.cm-changedLineGutter': { background: 'var(--ok) !important' },
   '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'var(--bad) !important' },
@@ -51,6 +53,8 @@ const colours = EditorView.theme({
     borderBlock: '1px solid var(--line)',
     cursor: 'default',
   },
+  // The sign of the library is in few fonts.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"⋯" !important' },
   '.cm-collapsedLines:hover': { color: 'var(--text-0) !important' },
 });
 

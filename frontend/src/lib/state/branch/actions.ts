@@ -43,7 +43,7 @@ export function finishForks(app: TheApp, form: ForkForm, dialog: DialogState): v
 export function finishSwitch(app: TheApp, form: SwitchForm, dialog: DialogState): void {
   const open = app.ui.dialogs.includes(dialog);
   if (form.fault) {
-    if (!open) tellFailure(app, form.fault, 'The session was not moved.');
+    if (!open) tellFailure(app, form.fault, 'The session stayed where it was.');
     return;
   }
   app.ui.close(dialog);

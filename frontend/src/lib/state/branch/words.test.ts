@@ -19,7 +19,7 @@ test('what is carried is told with its size, and what is not with its reason', (
   expect(words.more).toEqual([
     'Left out, as you chose for this session: node_modules and build.',
     'Can’t be carried: run.sock (is a socket).',
-    '1 command left running is ended: what runs can’t be moved.',
+    '1 command left running is ended: what runs can’t be carried.',
   ]);
   // A fork leaves the session and its commands alone.
   expect(carryWords(carry({ commands: 2 })).more).toEqual([]);
@@ -41,7 +41,7 @@ test('a receipt says what happened in one line, and the rest as facts', () => {
       skipped: [{ path: 'a.sock', why: 'is a socket' }], skippedCount: 8, kept: '99aabbccdd',
     }),
   );
-  expect(words.text).toBe('Moved from this computer to Docker with 214 files and folders, 3.4 MB');
+  expect(words.text).toBe('Switched from this computer to Docker with 214 files and folders, 3.4 MB');
   const facts = Object.fromEntries(words.facts.map((f) => [f.name, f.value]));
   expect(facts).toMatchObject({ From: 'local /home/user/project', To: 'docker /workspace', 'Left out': 'build', 'Kept from before': '99aabb', Took: '0.8 s' });
   expect(facts['Not carried']).toBe('a.sock: is a socket\nand 7 more');
@@ -49,7 +49,7 @@ test('a receipt says what happened in one line, and the rest as facts', () => {
 
 test('a receipt of what failed says why, and that all is as it was', () => {
   const words = receiptWords(receipt({ what: 'switch', fault: { class: 'unavailable', happened: 'Docker isn’t running.', remedy: 'Start it.' } }));
-  expect(words.text).toBe('The move did not happen: Docker isn’t running.');
+  expect(words.text).toBe('The switch did not happen: Docker isn’t running.');
   expect(words.facts.map((f) => f.value)).toEqual(expect.arrayContaining(['Everything is as it was.', 'Start it.']));
   expect(words.facts.some((f) => f.name === 'Files')).toBe(false);
 });
@@ -73,8 +73,8 @@ test('going back says which turns go, and offers only what there is', () => {
 
 test('what is under way, and what snapshots hold', () => {
   const at = { since: '', to: { backend: 'docker', workspace: '' } };
-  expect(movingWords({ what: 'switch', ...at })).toBe('Moving to Docker');
-  expect(movingWords({ what: 'switch', waits: true, ...at })).toBe('Moves to Docker when the turn ends');
+  expect(movingWords({ what: 'switch', ...at })).toBe('Switching to Docker');
+  expect(movingWords({ what: 'switch', waits: true, ...at })).toBe('Switches to Docker when the turn ends');
   expect(policyWords(undefined)).toBe('All files are captured after each turn.');
   expect(policyWords({ exclude: ['a', 'b'] })).toContain('except a and b');
   expect(policyWords({ off: true })).toMatch(/^No snapshots/);

@@ -51,7 +51,7 @@ export function carryWords(carry: Carry, options: { filesOnly?: boolean; switchi
     more.push(`Can’t be carried: ${someOf(skipped.map((s) => `${s.path} (${s.why})`), 2)}.`);
   }
   if (options.switching && carry.commands > 0) {
-    more.push(`${plural(carry.commands, 'command')} left running ${carry.commands === 1 ? 'is' : 'are'} ended: what runs can’t be moved.`);
+    more.push(`${plural(carry.commands, 'command')} left running ${carry.commands === 1 ? 'is' : 'are'} ended: what runs can’t be carried.`);
   }
   return { text, more };
 }
@@ -70,7 +70,7 @@ export interface ReceiptWords {
 
 const nouns: Record<ReceiptKind, string> = {
   fork: 'The fork',
-  switch: 'The move',
+  switch: 'The switch',
   rewind: 'Going back',
   new: 'The new session',
   import: 'The import',
@@ -90,8 +90,8 @@ function lineOf(r: Receipt): string {
       return `Imported to ${to}: ${carried}`;
     case 'switch':
       return r.from.backend === r.to.backend
-        ? `Moved to another place on ${to} with ${carried}`
-        : `Moved from ${backendName(r.from.backend)} to ${to} with ${carried}`;
+        ? `Switched to another place on ${to} with ${carried}`
+        : `Switched from ${backendName(r.from.backend)} to ${to} with ${carried}`;
     case 'rewind': {
       const where = r.turn > 0 ? `to the end of turn ${r.turn}` : 'to the beginning';
       if (r.rewindWhat === 'conversation') return `The conversation went back ${where}; the files stayed`;
@@ -142,10 +142,10 @@ export function short(id: string | undefined): string {
 
 /** What is under way with a session: "Moving to Docker". */
 export function movingWords(moving: Moving): string {
-  if (moving.waits) return moving.what === 'fork' ? 'Forks when the turn ends' : moving.what === 'switch' ? `Moves to ${backendName(moving.to.backend)} when the turn ends` : 'Goes back when the turn ends';
+  if (moving.waits) return moving.what === 'fork' ? 'Forks when the turn ends' : moving.what === 'switch' ? `Switches to ${backendName(moving.to.backend)} when the turn ends` : 'Goes back when the turn ends';
   switch (moving.what) {
     case 'switch':
-      return `Moving to ${backendName(moving.to.backend)}`;
+      return `Switching to ${backendName(moving.to.backend)}`;
     case 'rewind':
       return 'Going back';
     case 'fork':
@@ -193,7 +193,7 @@ export function rewindChoices(turn: number, last: number, files: boolean): Rewin
 
 /** What a session's snapshots hold, in a sentence. */
 export function policyWords(policy: SnapshotPolicy | undefined): string {
-  if (policy?.off) return 'No snapshots are taken. Forks and moves carry the conversation without files, and files can’t be taken back.';
+  if (policy?.off) return 'No snapshots are taken. Forks and switches carry the conversation without files, and files can’t be taken back.';
   const exclude = policy?.exclude ?? [];
   if (exclude.length > 0) return `All files are captured after each turn, except ${someOf(exclude)}.`;
   return 'All files are captured after each turn.';

@@ -234,7 +234,7 @@ export async function runCommand(app: App, session: Session | undefined, { name,
   if (!session) return bad('There is no session yet: send a message first.');
   switch (name) {
     case 'switch':
-      if (session.moving) return bad('The session is being moved already.');
+      if (session.moving) return bad('The session is on its way somewhere already.');
       app.ui.open({ kind: 'switch', session: session.id });
       return null;
     case 'fork':
