@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+
+	"github.com/docker/docker/client"
 )
 
 // environment is what tells where the engine is.
@@ -17,18 +20,6 @@ type environment struct {
 	home   string
 	// sockets are where engines listen when nothing else is said.
 	sockets []string
-}
-
-func systemEnvironment() environment {
-	home, _ := os.UserHomeDir() // without one there are no settings in it
-	e := environment{getenv: os.Getenv, home: home, sockets: []string{"/var/run/docker.sock"}}
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		e.sockets = append(e.sockets, dir+"/docker.sock") // rootless
-	}
-	if home != "" {
-		e.sockets = append(e.sockets, home+"/.docker/desktop/docker.sock", home+"/.docker/run/docker.sock", home+"/.colima/default/docker.sock")
-	}
-	return e
 }
 
 // endpoint is where an engine listens.
@@ -64,6 +55,21 @@ func (e environment) endpoints() ([]endpoint, error) {
 		out = append(out, endpoint{host: "unix://" + socket, from: "the usual place"})
 	}
 	return out, nil
+}
+
+// client returns a client of the engine at an endpoint; it asks nothing yet.
+func (p endpoint) client() (*client.Client, error) {
+	// A connection that is kept would be found dead when the engine has been
+	// started anew, and what is sent then is lost or sent twice.
+	transport := &http.Transport{DisableKeepAlives: true}
+	if p.tls != nil {
+		config, err := p.tls.config()
+		if err != nil {
+			return nil, err
+		}
+		transport.TLSClientConfig = config
+	}
+	return client.NewClientWithOpts(client.WithHTTPClient(&http.Client{Transport: transport}), client.WithHost(p.host), client.WithAPIVersionNegotiation())
 }
 
 // configDir is where the docker command keeps its settings; "" if nowhere.

@@ -1,6 +1,9 @@
-// Package docker is to make sandboxes that are containers of a Docker engine.
-// So far it only tells whether there is an engine: no sandbox is made yet, and
-// nothing here implements sandbox.Provider.
+// Package docker makes sandboxes that are containers of a Docker engine.
+//
+// A container holds an init process, one that sleeps, and what commands start;
+// no folder of this machine and no socket of the engine is in it. Its files are
+// reached by commands as well (package shtree), so that they belong to whom
+// commands run as.
 package docker
 
 import (
@@ -8,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -20,42 +22,44 @@ import (
 	"temporal-sandbox-agent/sandbox"
 )
 
-// Name is the backend's name.
-const Name = "docker"
-
 // probeTime bounds a Probe; the contract gives it 5 seconds.
 const probeTime = 4 * time.Second
 
 // Probe tells whether a Docker engine can be used now and, if not, why and what
 // the user can do. It looks where the docker command does (DOCKER_HOST,
 // DOCKER_CONTEXT, the current context of ~/.docker/config.json) and then at the
-// usual sockets. An engine that answers does not yet mean that the app can make
-// sandboxes on it.
+// usual sockets.
 func Probe(ctx context.Context) sandbox.Availability {
-	return systemEnvironment().probe(ctx)
+	return systemEnvironment(nil, "").probe(ctx)
 }
 
 func (e environment) probe(ctx context.Context) sandbox.Availability {
+	_, a := e.find(ctx)
+	return a
+}
+
+// find returns where an engine is that can be used.
+func (e environment) find(ctx context.Context) (endpoint, sandbox.Availability) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	places, err := e.endpoints()
 	if err != nil {
-		return no(fmt.Sprintf("The settings of Docker can't be used: %v.", err), "Mend or remove them, or set DOCKER_HOST.")
+		return endpoint{}, no(fmt.Sprintf("The settings of Docker can't be used: %v.", err), "Mend or remove them, or set DOCKER_HOST.")
 	}
 	var first sandbox.Availability // why not, of the first place where something is
 	for _, p := range places {
 		got, there := p.probe(ctx)
 		if got.OK {
-			return got
+			return p, got
 		}
 		if first.Reason == "" && (there || p.named) {
 			first = got
 		}
 	}
 	if first.Reason != "" {
-		return first
+		return endpoint{}, first
 	}
-	return no("No Docker engine was found on this machine.", "Install Docker (on Debian and Ubuntu: sudo apt install docker.io), or set DOCKER_HOST to where one runs.")
+	return endpoint{}, no("No Docker engine was found on this machine.", "Install Docker (on Debian and Ubuntu: sudo apt install docker.io), or set DOCKER_HOST to where one runs.")
 }
 
 func no(reason, remedy string) sandbox.Availability {
@@ -68,16 +72,12 @@ func (p endpoint) probe(ctx context.Context) (a sandbox.Availability, there bool
 		return no(fmt.Sprintf("The engine %s, named by %s, is reached by SSH, which the app does not speak.", p.host, p.from),
 			"Forward its socket (ssh -L /tmp/docker.sock:/var/run/docker.sock …) and set DOCKER_HOST=unix:///tmp/docker.sock."), true
 	}
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
 	if p.tls != nil {
-		config, err := p.tls.config()
-		if err != nil {
+		if _, err := p.tls.config(); err != nil {
 			return no(fmt.Sprintf("The certificates for the engine %s can't be used: %v.", p.host, err), "Mend the folder that "+p.from+" names."), true
 		}
-		transport.TLSClientConfig = config
 	}
-	cli, err := client.NewClientWithOpts(client.WithHTTPClient(&http.Client{Transport: transport}), client.WithHost(p.host), client.WithAPIVersionNegotiation())
+	cli, err := p.client()
 	if err != nil {
 		return no(fmt.Sprintf("The address %q, named by %s, can't be used: %v.", p.host, p.from, err), "Correct it; unix:///var/run/docker.sock is the usual one."), true
 	}

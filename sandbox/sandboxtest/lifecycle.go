@@ -10,8 +10,11 @@ import (
 
 func (s *suite) testLifecycle(t *testing.T) {
 	sb := s.create(t, "life")
-	if sb.Root() == s.sb.Root() && s.Spec.Root == "" {
-		t.Errorf("two sandboxes share the root %s", sb.Root())
+	if s.Spec.Root == "" {
+		s.write(t, "of-another", "")
+		if _, err := sb.Files().Stat(t.Context(), "of-another"); sandbox.KindOf(err) != sandbox.KindNotFound {
+			t.Errorf("two sandboxes share the root %s: %v", sb.Root(), err)
+		}
 	}
 	if ref := sb.Ref(); ref.Backend != s.provider.Name() || ref.ID == "" || ref.Root != sb.Root() {
 		t.Errorf("Ref %+v of a sandbox of %s with root %s", ref, s.provider.Name(), sb.Root())
