@@ -112,6 +112,8 @@ export namespace protocol {
 	    remedy?: string;
 	    version?: string;
 	    confined: boolean;
+	    planned?: boolean;
+	    image?: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new BackendInfo(source);
@@ -127,6 +129,8 @@ export namespace protocol {
 	        this.remedy = source["remedy"];
 	        this.version = source["version"];
 	        this.confined = source["confined"];
+	        this.planned = source["planned"];
+	        this.image = source["image"];
 	    }
 	}
 	export class Usage {
@@ -149,6 +153,224 @@ export namespace protocol {
 	        this.reasoningTokens = source["reasoningTokens"];
 	        this.costMicros = source["costMicros"];
 	        this.unpriced = source["unpriced"];
+	    }
+	}
+	export class Rewound {
+	    id: string;
+	    what: string;
+	    head?: string;
+	    turns: number;
+	    snapshot?: string;
+	    at: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Rewound(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.what = source["what"];
+	        this.head = source["head"];
+	        this.turns = source["turns"];
+	        this.snapshot = source["snapshot"];
+	        this.at = source["at"];
+	    }
+	}
+	export class Moving {
+	    what: string;
+	    to: Spot;
+	    waits?: boolean;
+	    since: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Moving(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.what = source["what"];
+	        this.to = this.convertValues(source["to"], Spot);
+	        this.waits = source["waits"];
+	        this.since = source["since"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Captured {
+	    snapshot: string;
+	    entries: number;
+	    bytes: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new Captured(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.snapshot = source["snapshot"];
+	        this.entries = source["entries"];
+	        this.bytes = source["bytes"];
+	    }
+	}
+	export class Spot {
+	    backend: string;
+	    workspace: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Spot(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.backend = source["backend"];
+	        this.workspace = source["workspace"];
+	    }
+	}
+	export class Place {
+	    backend: string;
+	    workspace?: string;
+	    folder?: string;
+	    image?: string;
+	    sandbox?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Place(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.backend = source["backend"];
+	        this.workspace = source["workspace"];
+	        this.folder = source["folder"];
+	        this.image = source["image"];
+	        this.sandbox = source["sandbox"];
+	    }
+	}
+	export class Setup {
+	    snapshot?: string;
+	    source: Place;
+	    onto?: string;
+	    what: string;
+	    from: Spot;
+	    turn: number;
+	    title?: string;
+	    current?: Captured;
+	
+	    static createFrom(source: any = {}) {
+	        return new Setup(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.snapshot = source["snapshot"];
+	        this.source = this.convertValues(source["source"], Place);
+	        this.onto = source["onto"];
+	        this.what = source["what"];
+	        this.from = this.convertValues(source["from"], Spot);
+	        this.turn = source["turn"];
+	        this.title = source["title"];
+	        this.current = this.convertValues(source["current"], Captured);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class FolderSize {
+	    path: string;
+	    files: number;
+	    bytes: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new FolderSize(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.files = source["files"];
+	        this.bytes = source["bytes"];
+	    }
+	}
+	export class SnapshotAsk {
+	    files: number;
+	    bytes: number;
+	    largest: FolderSize[];
+	
+	    static createFrom(source: any = {}) {
+	        return new SnapshotAsk(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.files = source["files"];
+	        this.bytes = source["bytes"];
+	        this.largest = this.convertValues(source["largest"], FolderSize);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class SnapshotPolicy {
+	    exclude?: string[];
+	    whole?: boolean;
+	    off?: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new SnapshotPolicy(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.exclude = source["exclude"];
+	        this.whole = source["whole"];
+	        this.off = source["off"];
 	    }
 	}
 	export class Options {
@@ -219,6 +441,7 @@ export namespace protocol {
 	    step: number;
 	    started: string;
 	    doing: string;
+	    content?: string[];
 	    stopping: boolean;
 	
 	    static createFrom(source: any = {}) {
@@ -232,6 +455,7 @@ export namespace protocol {
 	        this.step = source["step"];
 	        this.started = source["started"];
 	        this.doing = source["doing"];
+	        this.content = source["content"];
 	        this.stopping = source["stopping"];
 	    }
 	}
@@ -258,6 +482,12 @@ export namespace protocol {
 	    head?: string;
 	    turns: number;
 	    serial: number;
+	    snapshot?: string;
+	    snapshots: SnapshotPolicy;
+	    snapshotAsk?: SnapshotAsk;
+	    setup?: Setup;
+	    moving?: Moving;
+	    rewinds?: Rewound[];
 	    usage: Usage;
 	    contextTokens: number;
 	    created: string;
@@ -291,6 +521,12 @@ export namespace protocol {
 	        this.head = source["head"];
 	        this.turns = source["turns"];
 	        this.serial = source["serial"];
+	        this.snapshot = source["snapshot"];
+	        this.snapshots = this.convertValues(source["snapshots"], SnapshotPolicy);
+	        this.snapshotAsk = this.convertValues(source["snapshotAsk"], SnapshotAsk);
+	        this.setup = this.convertValues(source["setup"], Setup);
+	        this.moving = this.convertValues(source["moving"], Moving);
+	        this.rewinds = this.convertValues(source["rewinds"], Rewound);
 	        this.usage = this.convertValues(source["usage"], Usage);
 	        this.contextTokens = source["contextTokens"];
 	        this.created = source["created"];
@@ -491,6 +727,153 @@ export namespace protocol {
 		    return a;
 		}
 	}
+	
+	export class Skipped {
+	    path: string;
+	    why: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Skipped(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.why = source["why"];
+	    }
+	}
+	export class Carry {
+	    known: boolean;
+	    snapshot?: string;
+	    files: number;
+	    bytes: number;
+	    excluded?: string[];
+	    skipped?: Skipped[];
+	    title: string;
+	    running: boolean;
+	    commands: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new Carry(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.known = source["known"];
+	        this.snapshot = source["snapshot"];
+	        this.files = source["files"];
+	        this.bytes = source["bytes"];
+	        this.excluded = source["excluded"];
+	        this.skipped = this.convertValues(source["skipped"], Skipped);
+	        this.title = source["title"];
+	        this.running = source["running"];
+	        this.commands = source["commands"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ChangeScope {
+	    turn: string;
+	    live?: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ChangeScope(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turn = source["turn"];
+	        this.live = source["live"];
+	    }
+	}
+	export class ChangedFile {
+	    path: string;
+	    rawPath?: string;
+	    op: string;
+	    kind: string;
+	    oldSize: number;
+	    newSize: number;
+	    added: number;
+	    removed: number;
+	    counted: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ChangedFile(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.rawPath = source["rawPath"];
+	        this.op = source["op"];
+	        this.kind = source["kind"];
+	        this.oldSize = source["oldSize"];
+	        this.newSize = source["newSize"];
+	        this.added = source["added"];
+	        this.removed = source["removed"];
+	        this.counted = source["counted"];
+	    }
+	}
+	export class Changes {
+	    from: string;
+	    to?: string;
+	    files: ChangedFile[];
+	    count: number;
+	    added: number;
+	    removed: number;
+	    missing?: string;
+	    skipped?: Skipped[];
+	
+	    static createFrom(source: any = {}) {
+	        return new Changes(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.from = source["from"];
+	        this.to = source["to"];
+	        this.files = this.convertValues(source["files"], ChangedFile);
+	        this.count = source["count"];
+	        this.added = source["added"];
+	        this.removed = source["removed"];
+	        this.missing = source["missing"];
+	        this.skipped = this.convertValues(source["skipped"], Skipped);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class Check {
 	    name: string;
 	    ok: boolean;
@@ -605,6 +988,24 @@ export namespace protocol {
 		    return a;
 		}
 	}
+	export class DamagedObject {
+	    object: string;
+	    what: string;
+	    sessionId?: string;
+	    title?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new DamagedObject(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.object = source["object"];
+	        this.what = source["what"];
+	        this.sessionId = source["sessionId"];
+	        this.title = source["title"];
+	    }
+	}
 	
 	
 	
@@ -658,6 +1059,64 @@ export namespace protocol {
 	        this.modified = source["modified"];
 	    }
 	}
+	export class FileSide {
+	    kind: string;
+	    size: number;
+	    mode: number;
+	    text?: string;
+	    base64?: string;
+	    mime?: string;
+	    tooLarge?: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new FileSide(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.kind = source["kind"];
+	        this.size = source["size"];
+	        this.mode = source["mode"];
+	        this.text = source["text"];
+	        this.base64 = source["base64"];
+	        this.mime = source["mime"];
+	        this.tooLarge = source["tooLarge"];
+	    }
+	}
+	export class FileDiff {
+	    path: string;
+	    old?: FileSide;
+	    new?: FileSide;
+	
+	    static createFrom(source: any = {}) {
+	        return new FileDiff(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.old = this.convertValues(source["old"], FileSide);
+	        this.new = this.convertValues(source["new"], FileSide);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class FileEntry {
 	    name: string;
 	    path: string;
@@ -684,6 +1143,7 @@ export namespace protocol {
 	        this.target = source["target"];
 	    }
 	}
+	
 	export class FolderInfo {
 	    path: string;
 	    exists: boolean;
@@ -706,6 +1166,161 @@ export namespace protocol {
 	        this.refused = source["refused"];
 	    }
 	}
+	
+	export class Target {
+	    backend: string;
+	    workspace?: string;
+	    image?: string;
+	    onto?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Target(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.backend = source["backend"];
+	        this.workspace = source["workspace"];
+	        this.image = source["image"];
+	        this.onto = source["onto"];
+	    }
+	}
+	export class ForkRequest {
+	    id: string;
+	    newId?: string;
+	    title?: string;
+	    turn?: string;
+	    when?: string;
+	    target: Target;
+	    filesOnly?: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ForkRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.newId = source["newId"];
+	        this.title = source["title"];
+	        this.turn = source["turn"];
+	        this.when = source["when"];
+	        this.target = this.convertValues(source["target"], Target);
+	        this.filesOnly = source["filesOnly"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Receipt {
+	    what: string;
+	    from: Spot;
+	    to: Spot;
+	    snapshot?: string;
+	    files: number;
+	    bytes: number;
+	    written: number;
+	    removed: number;
+	    excluded?: string[];
+	    skipped?: Skipped[];
+	    skippedCount?: number;
+	    durationMs: number;
+	    undo?: string;
+	    kept?: string;
+	    turn: number;
+	    rewindWhat?: string;
+	    fault?: Fault;
+	
+	    static createFrom(source: any = {}) {
+	        return new Receipt(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.what = source["what"];
+	        this.from = this.convertValues(source["from"], Spot);
+	        this.to = this.convertValues(source["to"], Spot);
+	        this.snapshot = source["snapshot"];
+	        this.files = source["files"];
+	        this.bytes = source["bytes"];
+	        this.written = source["written"];
+	        this.removed = source["removed"];
+	        this.excluded = source["excluded"];
+	        this.skipped = this.convertValues(source["skipped"], Skipped);
+	        this.skippedCount = source["skippedCount"];
+	        this.durationMs = source["durationMs"];
+	        this.undo = source["undo"];
+	        this.kept = source["kept"];
+	        this.turn = source["turn"];
+	        this.rewindWhat = source["rewindWhat"];
+	        this.fault = this.convertValues(source["fault"], Fault);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ForkResult {
+	    session: Session;
+	    receipt: Receipt;
+	
+	    static createFrom(source: any = {}) {
+	        return new ForkResult(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.session = this.convertValues(source["session"], Session);
+	        this.receipt = this.convertValues(source["receipt"], Receipt);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class TurnEndItem {
 	    index: number;
 	    outcome: string;
@@ -716,6 +1331,9 @@ export namespace protocol {
 	    model: string;
 	    backend: string;
 	    snapshot?: string;
+	    base?: string;
+	    changed?: number;
+	    skipped?: Skipped[];
 	
 	    static createFrom(source: any = {}) {
 	        return new TurnEndItem(source);
@@ -732,6 +1350,9 @@ export namespace protocol {
 	        this.model = source["model"];
 	        this.backend = source["backend"];
 	        this.snapshot = source["snapshot"];
+	        this.base = source["base"];
+	        this.changed = source["changed"];
+	        this.skipped = this.convertValues(source["skipped"], Skipped);
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -770,6 +1391,7 @@ export namespace protocol {
 	    code: string;
 	    text: string;
 	    detail?: string;
+	    receipt?: Receipt;
 	
 	    static createFrom(source: any = {}) {
 	        return new NoticeItem(source);
@@ -780,7 +1402,26 @@ export namespace protocol {
 	        this.code = source["code"];
 	        this.text = source["text"];
 	        this.detail = source["detail"];
+	        this.receipt = this.convertValues(source["receipt"], Receipt);
 	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
 	}
 	export class ToolResult {
 	    output: string;
@@ -1057,6 +1698,7 @@ export namespace protocol {
 	
 	
 	
+	
 	export class OptionsChange {
 	    provider?: string;
 	    model?: string;
@@ -1111,6 +1753,7 @@ export namespace protocol {
 		    return a;
 		}
 	}
+	
 	export class ProviderInfo {
 	    name: string;
 	    label: string;
@@ -1161,6 +1804,7 @@ export namespace protocol {
 	}
 	
 	
+	
 	export class Resolution {
 	    id: string;
 	    decision: string;
@@ -1175,6 +1819,63 @@ export namespace protocol {
 	        this.id = source["id"];
 	        this.decision = source["decision"];
 	        this.note = source["note"];
+	    }
+	}
+	
+	export class RevertRequest {
+	    id: string;
+	    scope: ChangeScope;
+	    path: string;
+	    rawPath?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new RevertRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.scope = this.convertValues(source["scope"], ChangeScope);
+	        this.path = source["path"];
+	        this.rawPath = source["rawPath"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class RewindRequest {
+	    id: string;
+	    turn?: string;
+	    what: string;
+	    when?: string;
+	    undo?: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new RewindRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.turn = source["turn"];
+	        this.what = source["what"];
+	        this.when = source["when"];
+	        this.undo = source["undo"];
 	    }
 	}
 	
@@ -1214,7 +1915,123 @@ export namespace protocol {
 	    }
 	}
 	
+	export class SessionUse {
+	    id: string;
+	    title: string;
+	    own: number;
+	    all: number;
 	
+	    static createFrom(source: any = {}) {
+	        return new SessionUse(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.title = source["title"];
+	        this.own = source["own"];
+	        this.all = source["all"];
+	    }
+	}
+	
+	
+	
+	
+	
+	
+	export class StoreUse {
+	    bytes: number;
+	    free: number;
+	    objects: number;
+	    files: number;
+	    conversations: number;
+	    unused: number;
+	    sessions: SessionUse[];
+	    damaged?: DamagedObject[];
+	
+	    static createFrom(source: any = {}) {
+	        return new StoreUse(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.bytes = source["bytes"];
+	        this.free = source["free"];
+	        this.objects = source["objects"];
+	        this.files = source["files"];
+	        this.conversations = source["conversations"];
+	        this.unused = source["unused"];
+	        this.sessions = this.convertValues(source["sessions"], SessionUse);
+	        this.damaged = this.convertValues(source["damaged"], DamagedObject);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class Swept {
+	    objects: number;
+	    bytes: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new Swept(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.objects = source["objects"];
+	        this.bytes = source["bytes"];
+	    }
+	}
+	export class SwitchRequest {
+	    id: string;
+	    when?: string;
+	    target: Target;
+	
+	    static createFrom(source: any = {}) {
+	        return new SwitchRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.when = source["when"];
+	        this.target = this.convertValues(source["target"], Target);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	
 	export class TestResult {
 	    ok: boolean;
@@ -1232,6 +2049,30 @@ export namespace protocol {
 	}
 	
 	
+	export class Turn {
+	    id: string;
+	    index: number;
+	    title: string;
+	    time: string;
+	    outcome: string;
+	    snapshot?: string;
+	    changed: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new Turn(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.index = source["index"];
+	        this.title = source["title"];
+	        this.time = source["time"];
+	        this.outcome = source["outcome"];
+	        this.snapshot = source["snapshot"];
+	        this.changed = source["changed"];
+	    }
+	}
 	
 	
 	

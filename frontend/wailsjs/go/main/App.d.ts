@@ -6,6 +6,12 @@ export function Backends():Promise<Array<protocol.BackendInfo>>;
 
 export function Boot():Promise<protocol.Boot>;
 
+export function Carry(arg1:string,arg2:string):Promise<protocol.Carry>;
+
+export function Changes(arg1:string,arg2:protocol.ChangeScope):Promise<protocol.Changes>;
+
+export function CleanStore():Promise<protocol.Swept>;
+
 export function Create(arg1:protocol.CreateRequest):Promise<protocol.Session>;
 
 export function DeleteKey(arg1:string):Promise<void>;
@@ -16,13 +22,25 @@ export function Doctor():Promise<Array<protocol.Check>>;
 
 export function EditQueued(arg1:string,arg2:string,arg3:string):Promise<void>;
 
+export function ExportMarkdown(arg1:string):Promise<string>;
+
+export function ExportSession(arg1:string):Promise<string>;
+
+export function FileDiff(arg1:string,arg2:protocol.ChangeScope,arg3:string,arg4:string):Promise<protocol.FileDiff>;
+
 export function FolderInfo(arg1:string):Promise<protocol.FolderInfo>;
+
+export function ForkSession(arg1:protocol.ForkRequest):Promise<protocol.ForkResult>;
+
+export function ImportSession():Promise<protocol.Session>;
 
 export function KeepWindowSize(arg1:number,arg2:number):Promise<void>;
 
 export function Keys():Promise<Array<protocol.KeyInfo>>;
 
 export function ListDir(arg1:string,arg2:string,arg3:string):Promise<Array<protocol.FileEntry>>;
+
+export function LocalImages():Promise<Array<string>>;
 
 export function Models(arg1:string):Promise<Array<protocol.ModelInfo>>;
 
@@ -34,11 +52,15 @@ export function OpenDevUI():Promise<void>;
 
 export function OpenExternal(arg1:string,arg2:string,arg3:string):Promise<void>;
 
+export function OpenFile(arg1:string,arg2:string,arg3:string):Promise<void>;
+
 export function OpenURL(arg1:string):Promise<void>;
 
 export function PickFolder(arg1:string):Promise<string>;
 
 export function Providers():Promise<Array<protocol.ProviderInfo>>;
+
+export function PutFiles(arg1:string,arg2:string,arg3:Array<protocol.Upload>):Promise<Array<string>>;
 
 export function QueuedText(arg1:string,arg2:string):Promise<string>;
 
@@ -56,6 +78,14 @@ export function RetryStart():Promise<void>;
 
 export function RetryTurn(arg1:string):Promise<void>;
 
+export function RevealFile(arg1:string,arg2:string,arg3:string):Promise<void>;
+
+export function Revert(arg1:protocol.RevertRequest):Promise<protocol.Receipt>;
+
+export function Rewind(arg1:protocol.RewindRequest):Promise<protocol.Receipt>;
+
+export function SaveFile(arg1:string,arg2:string,arg3:string):Promise<string>;
+
 export function SavePrefs(arg1:string):Promise<void>;
 
 export function SaveSettings(arg1:protocol.Settings):Promise<protocol.Settings>;
@@ -70,11 +100,17 @@ export function SetKey(arg1:string,arg2:string):Promise<void>;
 
 export function SetOptions(arg1:string,arg2:protocol.OptionsChange):Promise<void>;
 
+export function SetSnapshots(arg1:string,arg2:protocol.SnapshotPolicy):Promise<void>;
+
 export function SteerQueued(arg1:string,arg2:string):Promise<void>;
 
 export function Stop(arg1:string):Promise<void>;
 
 export function StopCommands(arg1:string):Promise<void>;
+
+export function StoreUse(arg1:boolean):Promise<protocol.StoreUse>;
+
+export function SwitchSession(arg1:protocol.SwitchRequest):Promise<protocol.Receipt>;
 
 export function TestBackend(arg1:string):Promise<protocol.TestResult>;
 
@@ -83,5 +119,7 @@ export function TestProvider(arg1:string):Promise<protocol.TestResult>;
 export function ToolLog(arg1:string,arg2:string,arg3:number,arg4:number):Promise<protocol.LogPart>;
 
 export function Transcript(arg1:string,arg2:string,arg3:number):Promise<protocol.Page>;
+
+export function Turns(arg1:string):Promise<Array<protocol.Turn>>;
 
 export function Watch(arg1:string):Promise<void>;

@@ -10,6 +10,18 @@ export function Boot() {
   return window['go']['main']['App']['Boot']();
 }
 
+export function Carry(arg1, arg2) {
+  return window['go']['main']['App']['Carry'](arg1, arg2);
+}
+
+export function Changes(arg1, arg2) {
+  return window['go']['main']['App']['Changes'](arg1, arg2);
+}
+
+export function CleanStore() {
+  return window['go']['main']['App']['CleanStore']();
+}
+
 export function Create(arg1) {
   return window['go']['main']['App']['Create'](arg1);
 }
@@ -30,8 +42,28 @@ export function EditQueued(arg1, arg2, arg3) {
   return window['go']['main']['App']['EditQueued'](arg1, arg2, arg3);
 }
 
+export function ExportMarkdown(arg1) {
+  return window['go']['main']['App']['ExportMarkdown'](arg1);
+}
+
+export function ExportSession(arg1) {
+  return window['go']['main']['App']['ExportSession'](arg1);
+}
+
+export function FileDiff(arg1, arg2, arg3, arg4) {
+  return window['go']['main']['App']['FileDiff'](arg1, arg2, arg3, arg4);
+}
+
 export function FolderInfo(arg1) {
   return window['go']['main']['App']['FolderInfo'](arg1);
+}
+
+export function ForkSession(arg1) {
+  return window['go']['main']['App']['ForkSession'](arg1);
+}
+
+export function ImportSession() {
+  return window['go']['main']['App']['ImportSession']();
 }
 
 export function KeepWindowSize(arg1, arg2) {
@@ -44,6 +76,10 @@ export function Keys() {
 
 export function ListDir(arg1, arg2, arg3) {
   return window['go']['main']['App']['ListDir'](arg1, arg2, arg3);
+}
+
+export function LocalImages() {
+  return window['go']['main']['App']['LocalImages']();
 }
 
 export function Models(arg1) {
@@ -66,6 +102,10 @@ export function OpenExternal(arg1, arg2, arg3) {
   return window['go']['main']['App']['OpenExternal'](arg1, arg2, arg3);
 }
 
+export function OpenFile(arg1, arg2, arg3) {
+  return window['go']['main']['App']['OpenFile'](arg1, arg2, arg3);
+}
+
 export function OpenURL(arg1) {
   return window['go']['main']['App']['OpenURL'](arg1);
 }
@@ -76,6 +116,10 @@ export function PickFolder(arg1) {
 
 export function Providers() {
   return window['go']['main']['App']['Providers']();
+}
+
+export function PutFiles(arg1, arg2, arg3) {
+  return window['go']['main']['App']['PutFiles'](arg1, arg2, arg3);
 }
 
 export function QueuedText(arg1, arg2) {
@@ -110,6 +154,22 @@ export function RetryTurn(arg1) {
   return window['go']['main']['App']['RetryTurn'](arg1);
 }
 
+export function RevealFile(arg1, arg2, arg3) {
+  return window['go']['main']['App']['RevealFile'](arg1, arg2, arg3);
+}
+
+export function Revert(arg1) {
+  return window['go']['main']['App']['Revert'](arg1);
+}
+
+export function Rewind(arg1) {
+  return window['go']['main']['App']['Rewind'](arg1);
+}
+
+export function SaveFile(arg1, arg2, arg3) {
+  return window['go']['main']['App']['SaveFile'](arg1, arg2, arg3);
+}
+
 export function SavePrefs(arg1) {
   return window['go']['main']['App']['SavePrefs'](arg1);
 }
@@ -138,6 +198,10 @@ export function SetOptions(arg1, arg2) {
   return window['go']['main']['App']['SetOptions'](arg1, arg2);
 }
 
+export function SetSnapshots(arg1, arg2) {
+  return window['go']['main']['App']['SetSnapshots'](arg1, arg2);
+}
+
 export function SteerQueued(arg1, arg2) {
   return window['go']['main']['App']['SteerQueued'](arg1, arg2);
 }
@@ -148,6 +212,14 @@ export function Stop(arg1) {
 
 export function StopCommands(arg1) {
   return window['go']['main']['App']['StopCommands'](arg1);
+}
+
+export function StoreUse(arg1) {
+  return window['go']['main']['App']['StoreUse'](arg1);
+}
+
+export function SwitchSession(arg1) {
+  return window['go']['main']['App']['SwitchSession'](arg1);
 }
 
 export function TestBackend(arg1) {
@@ -164,6 +236,10 @@ export function ToolLog(arg1, arg2, arg3, arg4) {
 
 export function Transcript(arg1, arg2, arg3) {
   return window['go']['main']['App']['Transcript'](arg1, arg2, arg3);
+}
+
+export function Turns(arg1) {
+  return window['go']['main']['App']['Turns'](arg1);
 }
 
 export function Watch(arg1) {
