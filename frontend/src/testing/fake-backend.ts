@@ -62,7 +62,7 @@ export function fakeBackend(methods: Partial<Backend> = {}): FakeBackend {
     setSnapshots: nothing,
     changes: () => Promise.resolve({ from: 'x', to: 'y', files: [], count: 0, added: 0, removed: 0 }),
     fileDiff: (_id, _scope, path) => Promise.resolve({ path }),
-    revert: () => Promise.resolve(receipt({ what: 'rewind' })),
+    revert: () => Promise.resolve(receipt({ what: 'revert', undo: 'u1' })),
     putFiles: (_id, dir, files) => Promise.resolve(files.map((f) => (dir ? `${dir}/${f.name}` : f.name))),
     saveFile: (_id, path) => Promise.resolve(`/home/user/${path.split('/').pop() ?? ''}`),
     openFile: nothing,

@@ -1,10 +1,10 @@
 // A difference of two texts, read-only: in one column or in two. Loaded when the
 // first difference is shown.
-import { MergeView, unifiedMergeView } from '@codemirror/merge';
+import { MergeView, getChunks, unifiedMergeView } from '@codemirror/merge';
 import { syntaxHighlighting } from '@codemirror/language';
 import { search, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
-import { EditorView, drawSelection, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
+import { Decoration, EditorView, drawSelection, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
 import { languageOf, readable, style, theme } from './editorbase';
 
 export interface Difference {
@@ -40,7 +40,7 @@ const colours = EditorView.theme({
   '&.cm-merge-b .cm-changedText, .cm-changedText': { background: 'color-mix(in srgb, var(--ok) 30%, transparent) !important' },
   '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': { background: 'color-mix(in srgb, var(--bad) 32%, transparent) !important' },
   // What is new or gone as a whole has no part of it that is.
-  '.cm-insertedLine .cm-changedText, .cm-deletedChunk:not(:has(+ .cm-changedLine)) .cm-deletedText': { background: 'none !important' },
+  '& .cm-wholeLine .cm-changedText, .cm-deletedChunk:not(:has(+ .cm-changedLine)) .cm-deletedText': { background: 'none !important' },
   '.cm-changeGutter': { width: '3px', paddingLeft: '0' },
   '.cm-changedLineGutter': { background: 'var(--ok) !important' },
   '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'var(--bad) !important' },
@@ -58,6 +58,23 @@ const colours = EditorView.theme({
   '.cm-collapsedLines:hover': { color: 'var(--text-0) !important' },
 });
 
+// Lines that have nothing to be compared with on the other side.
+const whole = Decoration.line({ class: 'cm-wholeLine' });
+const wholeLines = EditorView.decorations.of((view) => {
+  const found = getChunks(view.state);
+  const marks = [];
+  for (const chunk of found?.chunks ?? []) {
+    const [from, to, other] = found?.side === 'a' ? [chunk.fromA, chunk.endA, chunk.fromB === chunk.toB] : [chunk.fromB, chunk.endB, chunk.fromA === chunk.toA];
+    if (!other || to < view.viewport.from || from > view.viewport.to) continue;
+    for (let at = Math.max(from, view.viewport.from); at <= Math.min(to, view.viewport.to, view.state.doc.length); ) {
+      const line = view.state.doc.lineAt(at);
+      marks.push(whole.range(line.from));
+      at = line.to + 1;
+    }
+  }
+  return Decoration.set(marks);
+});
+
 function base(options: DifferenceOptions, language: Extension, label: string): Extension {
   return [
     EditorState.readOnly.of(true),
@@ -71,6 +88,7 @@ function base(options: DifferenceOptions, language: Extension, label: string): E
     syntaxHighlighting(style),
     theme,
     colours,
+    wholeLines,
     options.wrap ? EditorView.lineWrapping : [],
     language,
   ];

@@ -65,7 +65,7 @@ export interface Skipped {
   why: string;
 }
 
-export type ReceiptKind = 'fork' | 'switch' | 'rewind' | 'new' | 'import';
+export type ReceiptKind = 'fork' | 'switch' | 'rewind' | 'revert' | 'new' | 'import';
 
 /** What a fork, a switch, a rewind or an import did, or why it left all as it was. */
 export interface Receipt {

@@ -72,6 +72,7 @@ const nouns: Record<ReceiptKind, string> = {
   fork: 'The fork',
   switch: 'The switch',
   rewind: 'Going back',
+  revert: 'Putting it back',
   new: 'The new session',
   import: 'The import',
 };
@@ -92,6 +93,8 @@ function lineOf(r: Receipt): string {
       return r.from.backend === r.to.backend
         ? `Switched to another place on ${to} with ${carried}`
         : `Switched from ${backendName(r.from.backend)} to ${to} with ${carried}`;
+    case 'revert':
+      return `Put back as it was: ${plural(r.written + r.removed, 'file')} changed`;
     case 'rewind': {
       const where = r.turn > 0 ? `to the end of turn ${r.turn}` : 'to the beginning';
       if (r.rewindWhat === 'conversation') return `The conversation went back ${where}; the files stayed`;
