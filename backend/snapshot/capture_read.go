@@ -44,7 +44,7 @@ func (c *capture) read(ctx context.Context) error {
 		}
 		return c.readFiles(ctx, w, names, total)
 	}()
-	if waited := w.wait(); waited != nil && (err == nil || errors.Is(err, context.Canceled) && ctx.Err() == nil) {
+	if waited := w.wait(ctx); waited != nil && (err == nil || errors.Is(err, context.Canceled) && ctx.Err() == nil) {
 		err = waited
 	}
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	// chunkBits: a part has 1 MiB on average.
 	chunkBits = 20
 	// batchBytes and batchFiles are how much is put at once.
-	batchBytes = 6 << 20
+	batchBytes = 2 << 20
 	batchFiles = 512
 	// batchesPut is how many are put at the same time while one is filled.
 	batchesPut = 2
@@ -40,7 +40,7 @@ type batch struct {
 // contentWriter hashes, compresses and stores contents in the background. Its
 // memory is what a few batches take, whatever the number of contents.
 type contentWriter struct {
-	store Store
+	store store.Batch
 	group *errgroup.Group
 	ctx   context.Context
 	free  chan *batch
@@ -49,7 +49,7 @@ type contentWriter struct {
 }
 
 func newContentWriter(ctx context.Context, s Store) *contentWriter {
-	w := &contentWriter{store: s, free: make(chan *batch, batchesPut+1)}
+	w := &contentWriter{store: s.Batch(), free: make(chan *batch, batchesPut+1)}
 	w.group, w.ctx = errgroup.WithContext(ctx)
 	for range cap(w.free) {
 		w.free <- nil // made when it is needed
@@ -93,7 +93,7 @@ func (w *contentWriter) send() {
 	b := w.now
 	w.now = nil
 	w.group.Go(func() error {
-		ids, err := w.store.PutMany(w.ctx, b.contents)
+		ids, err := w.store.Put(w.ctx, b.contents)
 		if err != nil {
 			return err
 		}
@@ -107,11 +107,14 @@ func (w *contentWriter) send() {
 }
 
 // wait returns when everything is stored.
-func (w *contentWriter) wait() error {
+func (w *contentWriter) wait(ctx context.Context) error {
 	if w.now != nil && len(w.now.contents) > 0 {
 		w.send()
 	}
-	return w.group.Wait()
+	if err := w.group.Wait(); err != nil {
+		return err
+	}
+	return w.store.Flush(ctx)
 }
 
 // failure is why the context of the group ended.

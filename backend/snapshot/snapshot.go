@@ -32,6 +32,7 @@ type Reader interface {
 type Store interface {
 	Reader
 	PutMany(ctx context.Context, contents [][]byte) ([]store.ID, error)
+	Batch() store.Batch
 	HasMany(ctx context.Context, ids []store.ID) ([]bool, error)
 	// Epoch changes when objects are removed.
 	Epoch(ctx context.Context) (string, error)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -20,6 +21,20 @@ const compressFrom = 256
 type codec struct {
 	enc *zstd.Encoder
 	dec *zstd.Decoder
+	// spaces are pieces of memory for what is compressed.
+	spaces sync.Pool
+}
+
+// packedMost is the most that so many bytes take when they are compressed.
+func packedMost(n int) int { return n + n>>7 + 128 }
+
+// space returns n bytes, to be put back into spaces.
+func (c *codec) space(n int) *[]byte {
+	if space, ok := c.spaces.Get().(*[]byte); ok && cap(*space) >= n {
+		return space
+	}
+	space := make([]byte, max(n, 4096))
+	return &space
 }
 
 func newCodec() (*codec, error) {
@@ -44,12 +59,13 @@ func newCodec() (*codec, error) {
 	return &codec{enc: enc, dec: dec}, nil
 }
 
-// pack returns the form to store. It may return content itself.
-func (c *codec) pack(content []byte) (kind int, data []byte) {
+// pack returns the form to store, in space if that is large enough. It may return
+// content itself.
+func (c *codec) pack(content, space []byte) (kind int, data []byte) {
 	if len(content) < compressFrom {
 		return codecRaw, content
 	}
-	data = c.enc.EncodeAll(content, make([]byte, 0, len(content)/2))
+	data = c.enc.EncodeAll(content, space[:0])
 	if len(data) > len(content)-len(content)/16 {
 		return codecRaw, content
 	}

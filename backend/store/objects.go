@@ -31,8 +31,7 @@ func (s *SQLite) PutMany(ctx context.Context, contents [][]byte) ([]ID, error) {
 			return nil, err
 		}
 	}
-	ids := make([]ID, len(contents))
-	parallel(len(contents), func(i int) { ids[i] = Sum(contents[i]) })
+	ids := sums(contents)
 	for begin := 0; begin < len(contents); {
 		end, size := begin, 0
 		for end < len(contents) && (end == begin || size+len(contents[end]) <= maxBatchBytes) {
@@ -45,6 +44,12 @@ func (s *SQLite) PutMany(ctx context.Context, contents [][]byte) ([]ID, error) {
 		begin = end
 	}
 	return ids, nil
+}
+
+func sums(contents [][]byte) []ID {
+	ids := make([]ID, len(contents))
+	parallel(len(contents), func(i int) { ids[i] = Sum(contents[i]) })
+	return ids
 }
 
 func checkSize(content []byte) error {
@@ -65,18 +70,12 @@ func (s *SQLite) putBatch(ctx context.Context, ids []ID, contents [][]byte, pack
 	if err != nil || len(todo) == 0 {
 		return s.classify(doing, err)
 	}
-	batch := make([]object, len(todo))
-	parallel(len(todo), func(i int) {
-		at := todo[i]
-		kind, data := s.codec.pack(contents[at])
-		batch[i] = object{id: ids[at].rowID(), kind: kind, data: blob(data)}
-	})
-	size := 0
-	for _, o := range batch {
-		size += len(o.data)
-	}
+	batch, size, done := s.compress(ids, contents, todo)
+	defer done()
 	if packed && size >= packFrom {
-		err = s.intoPack(ctx, batch)
+		if err = s.intoPack(ctx, batch); err == nil {
+			err = s.packs.sync()
+		}
 		size = 0
 	}
 	if err == nil {
@@ -85,6 +84,26 @@ func (s *SQLite) putBatch(ctx context.Context, ids []ID, contents [][]byte, pack
 		})
 	}
 	return s.classify(doing, err)
+}
+
+// compress makes the stored forms of those of the contents whose places are
+// todo, and tells their size. They lie in memory that is used again after done.
+func (s *SQLite) compress(ids []ID, contents [][]byte, todo []int) (batch []object, size int, done func()) {
+	batch = make([]object, len(todo))
+	begin := make([]int, len(todo)+1)
+	for i, at := range todo {
+		begin[i+1] = begin[i] + packedMost(len(contents[at]))
+	}
+	space := s.codec.space(begin[len(todo)])
+	parallel(len(todo), func(i int) {
+		at := todo[i]
+		kind, data := s.codec.pack(contents[at], (*space)[begin[i]:begin[i]:begin[i+1]])
+		batch[i] = object{id: ids[at].rowID(), kind: kind, data: blob(data)}
+	})
+	for _, o := range batch {
+		size += len(o.data)
+	}
+	return batch, size, func() { s.codec.spaces.Put(space) }
 }
 
 // object is an object on its way into the database.

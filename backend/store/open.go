@@ -68,7 +68,7 @@ func (s *SQLite) open(ctx context.Context) ([]Notice, error) {
 	}
 	// Every process that has the file open holds the lock shared; exclusive, it
 	// tells that nobody else has, so that the file may be set aside.
-	s.lock = flock.New(filepath.Join(s.dir, lockName), flock.SetPermissions(0o600))
+	s.lock = newLock(s.dir)
 	alone, err := s.lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
@@ -90,6 +90,10 @@ func (s *SQLite) open(ctx context.Context) ([]Notice, error) {
 		}
 	}
 	return notices, nil
+}
+
+func newLock(dir string) *flock.Flock {
+	return flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
 }
 
 // openSound opens the database, setting an unusable one aside first.

@@ -38,6 +38,8 @@ type packs struct {
 	lock *flock.Flock
 	num  int64
 	size int64
+	// buffer gathers small parts.
+	buffer []byte
 }
 
 // extent is where an object's content lies.
@@ -50,8 +52,8 @@ func (p *packs) path(num int64) string {
 	return filepath.Join(p.dir, strconv.FormatInt(num, 10)+".pack")
 }
 
-// write appends the parts, one after the other, and returns where they are once
-// they are durable.
+// write appends the parts, one after the other, and returns where they are. They
+// are durable after sync.
 func (p *packs) write(ctx context.Context, parts [][]byte) (extents []extent, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,34 +68,45 @@ func (p *packs) write(ctx context.Context, parts [][]byte) (extents []extent, er
 		}
 	}()
 	extents = make([]extent, len(parts))
-	buffer := make([]byte, 0, packBuffer)
-	flush := func() error {
-		_, err := p.file.WriteAt(buffer, p.size)
-		p.size += int64(len(buffer))
-		buffer = buffer[:0]
-		return err
-	}
 	for i, part := range parts {
-		extents[i] = extent{pack: p.num, at: p.size + int64(len(buffer)), size: int64(len(part))}
-		if len(buffer)+len(part) > cap(buffer) {
-			if err := flush(); err != nil {
+		extents[i] = extent{pack: p.num, at: p.size + int64(len(p.buffer)), size: int64(len(part))}
+		if len(p.buffer)+len(part) > packBuffer {
+			if err := p.flush(); err != nil {
 				return nil, err
 			}
 		}
-		if len(part) > cap(buffer) {
-			buffer = append(buffer[:0:0], part...)
+		if len(part) < packBuffer {
+			p.buffer = append(p.buffer, part...)
 			continue
 		}
-		buffer = append(buffer, part...)
+		if _, err := p.file.WriteAt(part, p.size); err != nil {
+			return nil, err
+		}
+		p.size += int64(len(part))
 	}
-	if err := flush(); err != nil {
-		return nil, err
-	}
-	return extents, p.file.Sync()
+	return extents, p.flush()
 }
 
-// packBuffer is how much is written at once.
-const packBuffer = 1 << 20
+// sync makes durable what was written.
+func (p *packs) sync() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.file == nil {
+		return nil // end has done so
+	}
+	return p.file.Sync()
+}
+
+// packBuffer is how much of small parts is written at once.
+const packBuffer = 256 << 10
+
+// flush writes what is in the buffer.
+func (p *packs) flush() error {
+	_, err := p.file.WriteAt(p.buffer, p.size)
+	p.size += int64(len(p.buffer))
+	p.buffer = p.buffer[:0]
+	return err
+}
 
 // begin goes on with a pack that nobody writes to and that has room, or makes a
 // new one.
@@ -162,8 +175,8 @@ func (p *packs) end() error {
 	if p.file == nil {
 		return nil
 	}
-	err := errors.Join(p.file.Close(), p.lock.Unlock())
-	p.file, p.lock = nil, nil
+	err := errors.Join(p.file.Sync(), p.file.Close(), p.lock.Unlock())
+	p.file, p.lock, p.buffer = nil, nil, nil
 	return err
 }
 

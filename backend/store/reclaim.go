@@ -129,6 +129,9 @@ func (s *SQLite) movePacked(ctx context.Context, num int64) error {
 		if err != nil {
 			return err
 		}
+		if err := s.packs.sync(); err != nil {
+			return err
+		}
 		err = s.writer.do(ctx, 0, func(ctx context.Context, st *statements) error {
 			for i, id := range ids {
 				if _, err := st.move.ExecContext(ctx, to[i].pack, to[i].at, id, num, from[i].at); err != nil {

@@ -28,7 +28,7 @@ func (s *SQLite) Set(ctx context.Context, records ...Record) error {
 		if len(r.Value) > MaxRecordBytes {
 			return fmt.Errorf("set record %q of %d bytes: the limit is %d", r.Key, len(r.Value), MaxRecordBytes)
 		}
-		kind, data := s.codec.pack(r.Value)
+		kind, data := s.codec.pack(r.Value, make([]byte, 0, len(r.Value)/2))
 		rows[i] = row{key: []byte(r.Key), kind: kind, data: blob(data)}
 		size += len(data)
 	}

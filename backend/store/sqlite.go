@@ -49,10 +49,7 @@ type SQLite struct {
 	closed    atomic.Bool
 }
 
-var (
-	_ Store  = (*SQLite)(nil)
-	_ Keeper = (*SQLite)(nil)
-)
+var _ Store = (*SQLite)(nil)
 
 // readStatements are prepared on each of the readers' connections.
 type readStatements struct {

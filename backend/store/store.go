@@ -35,11 +35,24 @@ type Objects interface {
 	// when it returns; when it fails, some may be. The ids are in the order of
 	// the contents.
 	PutMany(ctx context.Context, contents [][]byte) ([]ID, error)
+	// Batch begins to put many objects, some at a time.
+	Batch() Batch
 	// HasMany tells of each whether it is there.
 	HasMany(ctx context.Context, ids []ID) ([]bool, error)
 	// Epoch names a time during which nothing was removed: while it stays the
 	// same, what was there is there.
 	Epoch(ctx context.Context) (string, error)
+}
+
+// Batch puts many objects with little waiting for the disk. It is safe for
+// concurrent use.
+type Batch interface {
+	// Put takes contents, which may be used again when it returns. They are not
+	// there for others yet.
+	Put(ctx context.Context, contents [][]byte) ([]ID, error)
+	// Flush returns when all that was put is there, and durable. What was put and
+	// not flushed may be lost.
+	Flush(ctx context.Context) error
 }
 
 // Record is a small named value, at most 16 MiB.
@@ -62,10 +75,11 @@ type Records interface {
 	Delete(ctx context.Context, prefix string) error
 }
 
-// Store is both.
+// Store is all of it.
 type Store interface {
 	Objects
 	Records
+	Keeper
 	// Remove forgets objects, all or none. It is for content that nobody else can
 	// have put, or puts again: an object does not know who refers to it.
 	Remove(ctx context.Context, ids ...ID) error

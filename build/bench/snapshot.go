@@ -215,7 +215,9 @@ func median(times int, f func(i int) (float64, error)) (float64, error) {
 
 func (s *snapshots) git() error {
 	where := []string{"--git-dir=" + s.fresh("git"), "--work-tree=" + s.tree}
-	git := func(args ...string) (float64, error) { return s.command("git", append(slices.Clone(where), args...)...) }
+	git := func(args ...string) (float64, error) {
+		return s.command("git", append(slices.Clone(where), args...)...)
+	}
 	if _, err := git("init", "-q"); err != nil {
 		return err
 	}
