@@ -26,8 +26,12 @@ type follower struct {
 	ask bool
 
 	record protocol.Session
-	// begun is true once the message is in the conversation.
+	// begun is true once the message is in the conversation, in this turn.
 	begun bool
+	turn  string
+	// worked is true once the record was seen to be working the turn, closed once
+	// the turn's end is in the conversation.
+	worked, closed bool
 	last  protocol.Outcome
 	fault *protocol.Fault
 }
@@ -87,10 +91,11 @@ func (f *follower) take(ctx context.Context, event protocol.Event) error {
 
 func (f *follower) item(item protocol.Item) {
 	if item.User != nil && item.User.MessageID == f.message {
-		f.begun = true
+		f.begun, f.turn = true, item.Turn
 	}
 	if item.TurnEnd != nil {
 		f.last = item.TurnEnd.Outcome
+		f.closed = f.closed || item.Turn == f.turn
 	}
 	if item.Fault != nil {
 		f.fault = item.Fault
@@ -152,7 +157,13 @@ func (f *follower) ended(ctx context.Context) (bool, error) {
 	if r.State == protocol.StateNeedsYou && len(r.Approvals) > 0 {
 		return f.approval(ctx, r.Approvals[0])
 	}
-	if r.Turn != nil || len(r.Queue) > 0 || (f.message != "" && !f.begun) {
+	// The record comes another way than the items: that of now may be from before
+	// the message, in which the session idles.
+	if r.Turn != nil && r.Turn.ID == f.turn {
+		f.worked = true
+	}
+	over := f.closed || f.worked && r.State == protocol.StateFailed
+	if r.Turn != nil || len(r.Queue) > 0 || (f.message != "" && !over) {
 		return false, nil
 	}
 	if r.State != protocol.StateIdle && r.State != protocol.StateFailed {
