@@ -66,22 +66,22 @@ type Backend struct {
 	Models   *llm.Registry
 	Places   *workplace.Places
 
-	config    Config
-	paths     config.Paths
-	settings  *config.SettingsStore
-	keys      *config.Keys
-	store     *store.SQLite
-	events    *event.Bus
-	tracer    trace.Tracer
-	host      *engine.Host
-	announced []announced
-	images    func(context.Context) []string // nil without an engine of containers
-	check     func(root string) error
-	prune     func(context.Context, journal.Retention) (int, error)
-	notices   []string
-	closers   []func(context.Context) error
-	log       *slog.Logger
-	closeLog  func() error // nil without a log
+	config     Config
+	paths      config.Paths
+	settings   *config.SettingsStore
+	keys       *config.Keys
+	store      *store.SQLite
+	events     *event.Bus
+	tracer     trace.Tracer
+	host       *engine.Host
+	announced  []announced
+	containers containers
+	check      func(root string) error
+	prune      func(context.Context, journal.Retention) (int, error)
+	notices    []string
+	closers    []func(context.Context) error
+	log        *slog.Logger
+	closeLog   func() error // nil without a log
 }
 
 // New opens the product. It returns before the engine runs: what needs it
@@ -167,8 +167,13 @@ func (b *Backend) backends() []workplace.Backend {
 	b.closers = append(b.closers, func(context.Context) error { return provider.Close() })
 	b.check = provider.Check
 	b.prune = func(ctx context.Context, r journal.Retention) (int, error) { return provider.Journal().Prune(ctx, r) }
+	containers := docker.New(docker.Config{
+		Owner:    b.owner(),
+		Progress: b.tellPull,
+	})
+	b.closers = append(b.closers, func(context.Context) error { return containers.Close() })
+	b.containers = containers
 	b.announced = []announced{
-		{"docker", "Docker", "A container on this machine", docker.Probe},
 		{"e2b", "E2B", "A sandbox in the cloud", later()},
 		{"daytona", "Daytona", "A sandbox in the cloud", later()},
 	}
@@ -179,7 +184,19 @@ func (b *Backend) backends() []workplace.Backend {
 		Folders:  true,
 		Journal:  func(sb sandbox.Sandbox) (workplace.Journal, error) { return journal.Open(sb), nil },
 		Shared:   func() workplace.Journal { return provider.Journal() },
+	}, {
+		Provider: containers,
+		Label:    "Docker",
+		Blurb:    "A container on this machine",
+		Image:    docker.DefaultImage,
+		Journal:  func(sb sandbox.Sandbox) (workplace.Journal, error) { return journal.Open(sb), nil },
 	}}
+}
+
+// containers is what the app wants of the Docker engine beside sandboxes.
+type containers interface {
+	Images(ctx context.Context) ([]string, error)
+	Sweep(ctx context.Context, age time.Duration, keep func(session, containerID string) bool) (int, error)
 }
 
 // later is the probe of a backend that this version has nothing of.

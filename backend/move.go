@@ -82,10 +82,11 @@ func DownloadName(name string) string {
 // LocalImages lists the container images of this machine, none if there is no
 // engine.
 func (b *Backend) LocalImages(ctx context.Context) []string {
-	if b.images == nil {
+	images, err := b.containers.Images(ctx)
+	if err != nil {
 		return []string{}
 	}
-	return b.images(ctx)
+	return images
 }
 
 // ExportName is what a session's export is called, without an ending.

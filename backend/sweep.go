@@ -34,6 +34,7 @@ func (b *Backend) sweepLoop(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
+		b.sweepContainers(ctx)
 		swept, err := b.sweeper().Sweep(ctx, reach.Grace)
 		switch {
 		case errors.Is(err, store.ErrBusy):

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -166,7 +167,9 @@ func (b *Backend) Backends(ctx context.Context) []protocol.BackendInfo {
 	var out []protocol.BackendInfo
 	for _, backend := range b.Places.Backends() {
 		info := backendInfo(backend.Provider.Name(), backend.Label, backend.Blurb, backend.Provider.Probe(ctx))
-		info.Image = backend.Image
+		if backend.Image != "" {
+			info.Image = cmp.Or(b.settings.Get().DockerImage, backend.Image)
+		}
 		out = append(out, info)
 	}
 	for _, next := range b.announced {

@@ -32,8 +32,8 @@ type follower struct {
 	// worked is true once the record was seen to be working the turn, closed once
 	// the turn's end is in the conversation.
 	worked, closed bool
-	last  protocol.Outcome
-	fault *protocol.Fault
+	last           protocol.Outcome
+	fault          *protocol.Fault
 }
 
 // look is how often the store is read when no event tells of a change.

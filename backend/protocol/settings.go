@@ -14,6 +14,9 @@ type Settings struct {
 	Endpoints []Endpoint `json:"endpoints"`
 	// Backend is where new sessions work; empty means "local".
 	Backend string `json:"backend"`
+	// DockerImage is the image of new containers for which none is named; empty is
+	// the app's own choice.
+	DockerImage string `json:"dockerImage"`
 	// Approve is the approval mode of new sessions; empty means "auto".
 	Approve ApprovalMode `json:"approve"`
 	// Theme is "system", "light" or "dark"; empty means "system".

@@ -35,11 +35,12 @@ func (s *Service) Create(ctx context.Context, request protocol.CreateRequest) (p
 		about = about[:min(len(about), 400)] // more is not looked at
 		in.Place.Folder = folderName(in.ID, about, time.Now())
 	}
-	if _, err := s.Places.Backend(in.Place.Backend); err != nil {
-		return protocol.Session{}, &protocol.Fault{
-			Class: protocol.ClassUnavailable, Happened: "This version can't work on the backend " + in.Place.Backend,
-			Remedy: "Choose another backend.", Detail: err.Error(),
-		}
+	backend, err := s.Places.Backend(in.Place.Backend)
+	if err != nil {
+		return protocol.Session{}, err
+	}
+	if err := s.settle(backend, &in.Place); err != nil {
+		return protocol.Session{}, err
 	}
 	if request.First != nil {
 		message, err := s.keep(ctx, *request.First)

@@ -8,6 +8,7 @@ import (
 
 	"temporal-sandbox-agent/backend/protocol"
 	"temporal-sandbox-agent/backend/store"
+	"temporal-sandbox-agent/backend/workplace"
 )
 
 // Fork makes a session that goes on where another was, or is, with its files
@@ -217,6 +218,21 @@ func (s *Service) TurnID(ctx context.Context, id string, n int) (string, error) 
 	return c.Turn, nil
 }
 
+// settle checks a place by what its backend can do, and fills in the image.
+func (s *Service) settle(backend workplace.Backend, place *protocol.Place) error {
+	if place.Workspace != "" && !backend.Folders {
+		return &protocol.Fault{
+			Class: protocol.ClassBadInput, Happened: "Only the local backend works in a folder of yours", Remedy: "Leave the folder out.",
+		}
+	}
+	if backend.Image == "" {
+		place.Image = ""
+	} else if place.Image == "" {
+		place.Image = s.Defaults.SessionDefaults().DockerImage
+	}
+	return nil
+}
+
 // target makes a place of what the user chose; key makes the name of a fresh
 // folder its own.
 func (s *Service) target(key, title string, t protocol.Target) (protocol.Place, error) {
@@ -226,15 +242,10 @@ func (s *Service) target(key, title string, t protocol.Target) (protocol.Place, 
 	}
 	backend, err := s.Places.Backend(place.Backend)
 	if err != nil {
-		return place, &protocol.Fault{
-			Class: protocol.ClassUnavailable, Happened: "This version can't work on the backend " + place.Backend,
-			Remedy: "Choose another backend.", Detail: err.Error(),
-		}
+		return place, err
 	}
-	if place.Workspace != "" && !backend.Folders {
-		return place, &protocol.Fault{
-			Class: protocol.ClassBadInput, Happened: "Only the local backend works in a folder of yours", Remedy: "Leave the folder out.",
-		}
+	if err := s.settle(backend, &place); err != nil {
+		return place, err
 	}
 	if place.Workspace == "" {
 		place.Folder = folderName(key, title, time.Now())
