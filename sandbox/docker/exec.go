@@ -10,11 +10,13 @@ import (
 	"io"
 	"path"
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types"
@@ -115,16 +117,24 @@ func (r *run) mark() string { return "\x01" + r.nonce + ":" }
 // start starts the command and the feeding of its input.
 func (r *run) start(ctx context.Context, c sandbox.Cmd) error {
 	env := []string{callVariable + "=:exec-" + r.nonce + ":"}
+	variables := make([]string, 0, len(c.Env))
 	for name, value := range c.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
 			return fail(sandbox.KindInvalid, opRun, "%q can't be a variable", name)
 		}
-		env = append(env, name+"="+value)
+		variables = append(variables, name+"="+value)
 	}
-	sort.Strings(env)
+	sort.Strings(variables)
+	words, count := append([]string{r.s.workDir(c.Dir)}, c.Args...), "-"
+	if text(words) && text(variables) {
+		env = append(env, variables...)
+	} else {
+		count = strconv.Itoa(len(variables))
+		words = encode(slices.Concat(words[:1], variables, words[1:]))
+	}
 	options := container.ExecOptions{
 		User: r.user, Env: env, AttachStdin: c.Stdin != nil, AttachStdout: true, AttachStderr: true, WorkingDir: "/",
-		Cmd: append([]string{"sh", "-c", execScript, "tsa", r.mark(), r.outputs, r.s.workDir(c.Dir), r.s.ref.Root}, c.Args...),
+		Cmd: append([]string{"sh", "-c", execScript, "tsa", r.mark(), r.outputs, r.s.ref.Root, count}, words...),
 	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -152,6 +162,28 @@ func (r *run) start(ctx context.Context, c sandbox.Cmd) error {
 		}()
 	}
 	return nil
+}
+
+// text tells whether all words are text, which is all that JSON knows.
+func text(words []string) bool {
+	return !slices.ContainsFunc(words, func(word string) bool { return !utf8.ValidString(word) })
+}
+
+// encode writes words for printf's %b.
+func encode(words []string) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		var b strings.Builder
+		for _, c := range []byte(word) {
+			if c == '\\' || c >= 0x80 {
+				fmt.Fprintf(&b, "\\0%03o", c)
+			} else {
+				b.WriteByte(c)
+			}
+		}
+		out[i] = b.String()
+	}
+	return out
 }
 
 // attach starts what was prepared. The client's call knows no end of its

@@ -95,6 +95,11 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 	if err != nil {
 		return nil, err
 	}
+	for variable, value := range spec.Env {
+		if variable == "" || strings.ContainsAny(variable, "=\x00") || strings.Contains(value, "\x00") || !text([]string{variable, value}) {
+			return nil, fail(sandbox.KindInvalid, op, "%q can't be a variable of all commands", variable)
+		}
+	}
 	name := spec.Image
 	if name == "" {
 		name = p.cfg.Image
