@@ -52,8 +52,13 @@ type task struct {
 	base string
 }
 
-// remove removes trees, on several cores.
+// remove removes trees, on several cores. What is in a tree that goes, goes with
+// it: two that remove the same would be in each other's way.
 func (a *apply) remove(names []string) error {
+	given := make(map[string]bool, len(names))
+	for _, name := range names {
+		given[name] = true
+	}
 	var (
 		workers sync.WaitGroup
 		todo    = make(chan string)
@@ -70,6 +75,9 @@ func (a *apply) remove(names []string) error {
 	func() {
 		defer close(todo)
 		for _, name := range names {
+			if below(name, given) {
+				continue
+			}
 			select {
 			case todo <- name:
 			case <-a.ctx.Done():
@@ -79,6 +87,16 @@ func (a *apply) remove(names []string) error {
 	}()
 	workers.Wait()
 	return context.Cause(a.ctx)
+}
+
+// below tells whether a name is below one of those given.
+func below(name string, given map[string]bool) bool {
+	for i := range len(name) {
+		if name[i] == '/' && given[name[:i]] {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *apply) removeAll(name string) error {

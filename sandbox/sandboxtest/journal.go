@@ -211,7 +211,7 @@ func (s *suite) testBroken(t *testing.T) {
 }
 
 func (s *suite) testFollow(t *testing.T) {
-	c := startCommand(t, s.journal, callID(t, "follow"), "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.1; done")
+	c := startCommand(t, s.journal, callID(t, "follow"), "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done")
 	want := "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nline 7\nline 8\n"
 	var wg sync.WaitGroup
 	for _, from := range []int{0, 3, 20, len(want)} {

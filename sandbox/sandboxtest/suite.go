@@ -56,9 +56,7 @@ func Run(t *testing.T, f Factory) {
 	s := newSuite(t, f)
 	t.Run("exec", s.testExec)
 	t.Run("files", s.testFiles)
-	if _, ok := s.sb.(sandbox.Bulk); ok {
-		t.Run("bulk", s.testBulk)
-	}
+	t.Run("bulk", s.testBulk)
 	t.Run("journal", s.testJournal)
 	t.Run("terminal", s.testTerminal)
 	t.Run("lifecycle", s.testLifecycle)
