@@ -56,7 +56,12 @@ fonts-liberation         the fonts that a browser expects
 curl                     HTTP requests in tests
 jq                       JSON in tests
 procps                   process lists in tests
-busybox                  a second shell and its tools, for tests of scripts that run in sandboxes
+busybox-static           a second shell and its tools, for tests of scripts that run in sandboxes, and an image
+EOF
+  # Docker's own packages bring one as well, and could not stay beside this.
+  case $level:$(engine) in test:) cat <<'EOF' ;; esac
+docker.io                a Docker engine, which tests start by themselves
+iptables                 what that engine asks for
 EOF
   # Ubuntu has no Chromium as a package but only in its app store, which tests can't drive.
   case $level:$(distribution) in
@@ -67,6 +72,9 @@ EOF
 
 # shellcheck disable=SC1091 # the file is the system's
 distribution() { (. /etc/os-release 2>/dev/null && printf '%s' "${ID:-}") || true; }
+
+# engine prints the path of a Docker engine, or nothing. It is not in everybody's PATH.
+engine() { command -v dockerd || { [ ! -x /usr/sbin/dockerd ] || echo /usr/sbin/dockerd; }; }
 
 # --- Debian and Ubuntu ------------------------------------------------------------------
 
