@@ -57,8 +57,9 @@ export class Chat {
   #tries = 0;
   // The last rewind of each session, as its loaded conversation knows it.
   readonly #rewinds = new Map<string, string>();
-  // The shown conversation went back: what is read next takes its place.
-  #wentBack = false;
+  // The shown conversation went back: what was loaded until then gives way to
+  // what is read next; what came since stays.
+  #outdated: ReadonlySet<string> | null = null;
 
   readonly #approvals: readonly Approval[] = $derived.by(() => this.#sessions.get(this.#id)?.approvals ?? noApprovals);
   readonly rows: readonly Row[] = $derived.by(() => {
@@ -149,10 +150,10 @@ export class Chat {
       this.#sessions.put(page.session);
       if (generation !== this.#generation) return;
       const known = this.#rewinds.get(id);
-      if (known !== undefined && known !== lastRewind(page.session)) this.#wentBack = true;
+      if (known !== undefined && known !== lastRewind(page.session)) this.#outdate();
       this.#rewinds.set(id, lastRewind(page.session));
-      this.#transcript = mergeNewest(this.#wentBack ? emptyTranscript : this.#transcript, page);
-      this.#wentBack = false;
+      this.#transcript = mergeNewest(this.#current(), page);
+      this.#outdated = null;
       this.#seen(page.items.flatMap((item) => (item.kind === 'user' ? [item.user.messageId] : [])));
       this.#fault = null;
     } catch (err) {
@@ -213,7 +214,7 @@ export class Chat {
     this.#timer = undefined;
     this.#generation++;
     this.#tries = 0;
-    this.#wentBack = false;
+    this.#outdated = null;
     this.#id = id;
     this.#built = { rows: [], of: [], approvals: [] };
     this.#transcript = this.#cache.get(id) ?? emptyTranscript;
@@ -256,8 +257,19 @@ export class Chat {
     if (known === undefined || known === lastRewind(session)) return;
     if (session.id !== this.#id) return this.#forget(session.id);
     this.#rewinds.set(session.id, lastRewind(session));
-    this.#wentBack = true;
+    this.#outdate();
     this.#reloadSoon();
+  }
+
+  #outdate(): void {
+    this.#outdated ??= new Set(this.#transcript.entries.map((e) => e.id));
+  }
+
+  // What of the transcript still counts.
+  #current(): Transcript {
+    const outdated = this.#outdated;
+    if (!outdated) return this.#transcript;
+    return { ...emptyTranscript, entries: this.#transcript.entries.filter((e) => !outdated.has(e.id)) };
   }
 
   #forget(id: string): void {

@@ -251,6 +251,25 @@ describe('going back', () => {
     expect(keys(chat)).toHaveLength(4);
   });
 
+  test('the line that a rewind leaves is not lost when it comes before the page', async () => {
+    let answer: (p: Page) => void = () => {};
+    let first = true;
+    const { chat, events } = setUp(() => {
+      if (!first) return new Promise((resolve) => (answer = resolve));
+      first = false;
+      return Promise.resolve(page('s', talk.full));
+    });
+    await chat.open('s');
+    const record = session('s', { version: 2, rewinds: [rewound('r1')] });
+    events.emit([{ type: 'session', sessionId: 's', session: record }]);
+    await vi.advanceTimersByTimeAsync(500);
+    const receipt: Item = { id: 's.3/000000', turn: 's.3', seq: 0, time, kind: 'notice', notice: { code: 'rewound', text: 'Back', receipt: aReceipt() } };
+    events.emit([{ type: 'item', sessionId: 's', item: receipt }]);
+    answer({ items: talk.back, before: '', session: record });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(keys(chat)).toEqual(['s.1/000001', 's.1/000002', 's.3/000000']);
+  });
+
   test('a session that is not shown is read anew when it is', async () => {
     let items = talk.full;
     let rewinds = [rewound('r0')];
