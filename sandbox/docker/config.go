@@ -56,6 +56,8 @@ type Progress struct {
 	Text string
 	// Done and Total are in bytes; Total is 0 until it is known, and may grow.
 	Done, Total int64
+	// Ended is true in the last one of a pull, also of one that failed.
+	Ended bool
 }
 
 // environment is what the settings say of where the engine is.

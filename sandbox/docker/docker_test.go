@@ -195,7 +195,7 @@ func TestMissingImage(t *testing.T) {
 	if !strings.Contains(e.Error(), "localhost:1/no/such:image") || !strings.Contains(e.Remedy, "name an image that is here") || !strings.Contains(e.Remedy, here) {
 		t.Errorf("it says %q, %q", e.Error(), e.Remedy)
 	}
-	if len(told) == 0 || told[0].Session != "missing" || !strings.Contains(told[0].Text, "no/such:image") {
+	if len(told) == 0 || told[0].Session != "missing" || !strings.Contains(told[0].Text, "no/such:image") || told[0].Ended || !told[len(told)-1].Ended {
 		t.Errorf("told was %v", told)
 	}
 	_, err = p.Create(t.Context(), sandbox.Spec{Session: "bad", Image: "NOT a name"})

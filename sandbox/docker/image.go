@@ -49,12 +49,18 @@ func (p *Provider) image(ctx context.Context, engine *client.Client, session, na
 // pull has the engine fetch an image.
 func (p *Provider) pull(ctx context.Context, engine *client.Client, session, name string) error {
 	const op = "pull image"
-	tell := func(text string, done, total int64) {
+	tell := func(progress Progress) {
 		if p.cfg.Progress != nil {
-			p.cfg.Progress(Progress{Session: session, Text: text, Done: done, Total: total})
+			progress.Session = session
+			p.cfg.Progress(progress)
 		}
 	}
-	tell("Pulling the image "+name, 0, 0)
+	last := Progress{Text: "Pulling the image " + name}
+	tell(last)
+	defer func() {
+		last.Ended = true
+		tell(last)
+	}()
 	stream, err := engine.ImagePull(ctx, name, image.PullOptions{})
 	if err != nil {
 		return p.notPulled(ctx, engine, name, err)
@@ -66,7 +72,7 @@ func (p *Provider) pull(ctx context.Context, engine *client.Client, session, nam
 		err := decoder.Decode(&message)
 		switch {
 		case errors.Is(err, io.EOF):
-			tell("The image "+name+" is there", layers.sum(layers.sizes), layers.sum(layers.sizes))
+			last = Progress{Text: "The image " + name + " is there", Done: layers.sum(layers.sizes), Total: layers.sum(layers.sizes)}
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -76,7 +82,8 @@ func (p *Provider) pull(ctx context.Context, engine *client.Client, session, nam
 			return p.notPulled(ctx, engine, name, message.Error)
 		}
 		if layers.note(message) {
-			tell("Pulling the image "+name, layers.sum(layers.done), layers.sum(layers.sizes))
+			last.Done, last.Total = layers.sum(layers.done), layers.sum(layers.sizes)
+			tell(last)
 		}
 	}
 }

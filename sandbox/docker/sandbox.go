@@ -90,8 +90,9 @@ func (s *Sandbox) wake(ctx context.Context, op string) error {
 			case <-time.After(100 * time.Millisecond):
 			}
 		}
-		if try > 50 {
-			return fail(sandbox.KindUnavailable, op, "the container does not stay up: it is %s", state.Status)
+		if try > 20 {
+			return advise(fail(sandbox.KindUnavailable, op, "the container does not stay up: it is %s, with the code %d", state.Status, state.ExitCode),
+				"Use an image that has the usual tools; this one may have no sleep.")
 		}
 	}
 }

@@ -264,6 +264,20 @@ func (s *suite) testBulkList(t *testing.T) {
 	if again["file"].Inode == e.Inode && again["file"].Changed == e.Changed {
 		t.Errorf("a change can't be seen: %+v, then %+v", e, again["file"])
 	}
+	// Root may look into what is closed.
+	s.sh(t, dir, "mkdir shut; echo x >shut/in; chmod 0 shut")
+	closed, shut := s.list(t, dir)
+	if s.sh(t, dir, "ls shut 2>/dev/null || echo no") == "no\n" {
+		if len(shut.Unread) != 1 || shut.Unread[0].Name != dir+"/shut" || sandbox.KindOf(shut.Unread[0].Why) != sandbox.KindDenied {
+			t.Errorf("of a folder that may not be read it says %v", shut.Unread)
+		}
+	} else if _, ok := closed["shut/in"]; !ok || len(shut.Unread) > 0 {
+		t.Errorf("of a folder that only root may read it says %v, %v", closed, shut.Unread)
+	}
+	if _, ok := closed["shut"]; !ok {
+		t.Error("the folder itself is not listed")
+	}
+	s.sh(t, dir, "chmod 755 shut")
 	wanted := errors.New("enough")
 	n := 0
 	if _, err := s.bulk().List(t.Context(), nil, func(sandbox.Entry) error { n++; return wanted }); !errors.Is(err, wanted) || n != 1 {

@@ -171,14 +171,12 @@ func (s *suite) plain(t *testing.T, dir, name string) bool {
 	return err == nil && info.Mode.IsDir()
 }
 
-// The parts of names in random trees.
-var randomNames = append(slices.Clone(oddNames), "a", "b", "c.txt", ".git", "é", "e\u0301", "\u212b", "\u00c5", "-", "--help", "line\n", "\n", "trailing ", "tab\t")
-
 func (s *suite) testBulkRandom(t *testing.T) {
 	dir := s.dir(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
+	parts := append(slices.Clone(oddNames), "a", "b", "c.txt", ".git", "é", "e\u0301", "\u212b", "\u00c5", "-", "--help", "line\n", "\n", "trailing ", "tab\t")
 	tree := model{}
 	for round := range 4 {
 		// Some go, with all that is below them.
@@ -193,7 +191,7 @@ func (s *suite) testBulkRandom(t *testing.T) {
 		tree.drop(func(name string) bool { return gone[name] })
 		changed := map[string]bool{}
 		for range 60 {
-			name := randomNames[rng.IntN(len(randomNames))]
+			name := parts[rng.IntN(len(parts))]
 			if parents := tree.folders(); len(parents) > 0 && rng.IntN(3) > 0 {
 				name = parents[rng.IntN(len(parents))] + "/" + name
 			}

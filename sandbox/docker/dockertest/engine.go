@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package dockertest gives tests a Docker engine and small images.
 package dockertest
 

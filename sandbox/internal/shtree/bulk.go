@@ -236,12 +236,11 @@ func readDigests(r *bufio.Reader, end byte, places map[string][]int, out [][32]b
 		if record == nil {
 			return nil
 		}
-		name := string(record[digestHead : len(record)-1])
 		var sum [32]byte
 		if _, err := hex.Decode(sum[:], record[:64]); err != nil {
 			return fmt.Errorf("the digest in %.80q is none", record)
 		}
-		for _, i := range places[name] {
+		for _, i := range places[string(record[digestHead:len(record)-1])] {
 			out[i] = sum
 		}
 		record = nil

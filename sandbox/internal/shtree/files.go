@@ -156,7 +156,7 @@ func (f files) Open(ctx context.Context, name string, offset, n int64) (io.ReadC
 	}()
 	select {
 	case <-opened:
-		return &content{PipeReader: out, cancel: cancel, ended: ended}, nil
+		return &content{PipeReader: out, cancel: cancel}, nil
 	case err := <-ended:
 		cancel()
 		if err == nil {
@@ -182,17 +182,13 @@ func atEnd(err error) error {
 type content struct {
 	*io.PipeReader
 	cancel context.CancelFunc
-	ended  <-chan error
 }
 
-// Close ends the command that reads, if it has not ended by itself.
+// Close ends the command that reads, if it has not ended by itself. It does not
+// wait for that.
 func (c *content) Close() error {
 	err := c.PipeReader.Close()
 	c.cancel()
-	select {
-	case <-c.ended:
-	default: // it is being killed; nobody needs to wait for that
-	}
 	return err
 }
 
