@@ -73,7 +73,7 @@ export class Talk {
 
   /** A fork, move or rewind leaves its receipt as a turn of its own. */
   receipt(receipt: Receipt): this {
-    return this.#add({ kind: 'notice', notice: { code: receipt.what, text: receipt.what, receipt } });
+    return this.#add({ kind: 'notice', notice: { code: receipt.what, text: receipt.what === 'rewind' ? 'Conversation and files were rewound to the end of turn 1' : receipt.what, receipt } });
   }
 
   summary(text: string, beforeTokens: number): this {

@@ -131,7 +131,7 @@ test('a rewind takes turns and files back, and undo brings them again', async ()
   await dialog.waitFor({ state: 'detached', timeout: patience });
   await until('the files go back', () => read(folder, 'notes.txt') === 'first' && !existsSync(join(folder, 'extra.txt')));
   await footer(2).waitFor({ state: 'detached', timeout: patience });
-  await app.shows(/^Went back to the end of turn 1/);
+  await app.shows(/were rewound to the end of turn 1: 2 files changed$/);
   await app.screenshot('branch-rewound');
   await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
   await footer(3).waitFor({ timeout: patience });

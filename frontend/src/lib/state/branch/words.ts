@@ -94,7 +94,7 @@ function lineOf(r: Receipt): string {
         ? `Switched to another place on ${to} with ${carried}`
         : `Switched from ${backendName(r.from.backend)} to ${to} with ${carried}`;
     case 'revert':
-      return `Put back as it was: ${plural(r.written + r.removed, 'file')} changed`;
+      return 'Put back as it was';
     case 'rewind': {
       const where = r.turn > 0 ? `to the end of turn ${r.turn}` : 'to the beginning';
       if (r.rewindWhat === 'conversation') return `The conversation went back ${where}; the files stayed`;
@@ -105,8 +105,12 @@ function lineOf(r: Receipt): string {
   }
 }
 
-/** A receipt in words: one line, and what there is to know about it. */
-export function receiptWords(r: Receipt): ReceiptWords {
+/**
+ * A receipt in words: one line, and what there is to know about it. said is the
+ * line as the program says it: of what went back, only that tells it from the
+ * undoing.
+ */
+export function receiptWords(r: Receipt, said = ''): ReceiptWords {
   const facts: Fact[] = [];
   const add = (name: string, value: string, mono = false) => {
     if (value) facts.push(mono ? { name, value, mono } : { name, value });
@@ -119,7 +123,7 @@ export function receiptWords(r: Receipt): ReceiptWords {
   const moved = r.from.backend !== r.to.backend || r.from.workspace !== r.to.workspace;
   if (moved) add('From', spotText(r.from), true);
   if (r.to.backend) add(moved ? 'To' : 'In', spotText(r.to), true);
-  if (!r.fault) {
+  if (!r.fault && r.what !== 'revert') {
     add('Files', `${amount(r.files, r.bytes)}; ${plural(r.written, 'entry', 'entries')} written, ${r.removed.toLocaleString('en')} removed`);
   }
   add('Left out', (r.excluded ?? []).join(', '), true);
@@ -131,7 +135,8 @@ export function receiptWords(r: Receipt): ReceiptWords {
   add('Snapshot', short(r.snapshot), true);
   add('Kept from before', short(r.kept), true);
   if (r.durationMs > 0) add('Took', duration(r.durationMs));
-  return { text: lineOf(r), facts };
+  const back = (r.what === 'rewind' || r.what === 'revert') && !r.fault && said !== '';
+  return { text: back ? `${said}${r.written + r.removed > 0 ? `: ${plural(r.written + r.removed, 'file')} changed` : ''}` : lineOf(r), facts };
 }
 
 function spotText(spot: Spot): string {
