@@ -163,7 +163,7 @@ func (f *follower) ended(ctx context.Context) (bool, error) {
 		f.worked = true
 	}
 	over := f.closed || f.worked && r.State == protocol.StateFailed
-	if r.Turn != nil || len(r.Queue) > 0 || (f.message != "" && !over) {
+	if r.Turn != nil || r.Moving != nil || len(r.Queue) > 0 || (f.message != "" && !over) {
 		return false, nil
 	}
 	if r.State != protocol.StateIdle && r.State != protocol.StateFailed {
