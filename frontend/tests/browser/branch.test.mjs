@@ -76,6 +76,10 @@ test('the menu of a turn is at its button and at the right mouse button', async 
   await menu.getByRole('menuitem', { name: 'Rewind to here…' }).waitFor({ timeout: patience });
   await app.screenshot('branch-menu');
   await page.keyboard.press('Escape');
+  await menu.waitFor({ state: 'detached', timeout: patience });
+  await app.chat.getByText('create notes.txt with second').click({ button: 'right' });
+  await menu.getByRole('menuitem', { name: 'New session from these files…' }).waitFor({ timeout: patience });
+  await page.keyboard.press('Escape');
 });
 
 test('a fork from a turn has its files and conversation, and the original is left alone', async () => {

@@ -10,7 +10,7 @@ const end = (change: Partial<TurnEndItem>): TurnEndItem => ({ index: 2, outcome:
 
 test('a turn without a snapshot offers nothing that needs one', () => {
   const app = new App(fakeBackend());
-  const off = (e: TurnEndItem | null) => turnMenu(app, 's', 's.2', e).flatMap((m) => (isAction(m) && m.disabled ? [m.label] : []));
+  const off = (e: TurnEndItem) => turnMenu(app, 's', 's.2', e).flatMap((m) => (isAction(m) && m.disabled ? [m.label] : []));
   expect(off(end({}))).toEqual(['New session from these files…', 'Show changes', 'Copy the answer']);
   expect(off(end({ snapshot: 'x' }))).toEqual(['Copy the answer']);
 });

@@ -9,10 +9,9 @@ import type { MenuEntry } from '$lib/components/menu';
 import type { App } from '$lib/state/app.svelte';
 import { inTurn } from '$lib/state/changes/changes.svelte';
 
-/** end is null while it is not loaded: what depends on a snapshot is then not offered. */
-export function turnMenu(app: App, session: string, turn: string, end: TurnEndItem | null): MenuEntry[] {
+export function turnMenu(app: App, session: string, turn: string, end: TurnEndItem): MenuEntry[] {
   const text = app.chat.textOf(turn);
-  const files = Boolean(end?.snapshot);
+  const files = Boolean(end.snapshot);
   return [
     { label: 'Fork from here…', icon: GitFork, onselect: () => app.ui.open({ kind: 'fork', session, turn }) },
     {

@@ -1,7 +1,7 @@
 import { newMemory, type ListMemory } from '$lib/virtual/memory';
 import type { Backend } from '$lib/backend/backend';
 import { faultOf } from '$lib/backend/errors';
-import type { AppEvent, Approval, Fault, Item, Session } from '$lib/backend/types';
+import type { AppEvent, Approval, Fault, Item, Session, TurnEndItem } from '$lib/backend/types';
 import type { Events } from '../events';
 import type { SessionsStore } from '../sessions.svelte';
 import { buildRows, patchRows, strayApprovals, turnText, type Row } from './rows';
@@ -202,6 +202,13 @@ export class Chat {
   /** What the assistant said in a turn. */
   textOf(turn: string): string {
     return turnText(this.#transcript.entries, turn);
+  }
+
+  /** How a turn ended; null while it has not, or that is not loaded. */
+  endOf(turn: string): TurnEndItem | null {
+    const { entries } = this.#transcript;
+    const item = entries.findLast((e) => e.turn === turn && e.item?.kind === 'turn_end')?.item;
+    return item?.kind === 'turn_end' ? item.turnEnd : null;
   }
 
   #change(id: string): void {

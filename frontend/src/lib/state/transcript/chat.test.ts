@@ -292,3 +292,10 @@ describe('going back', () => {
     expect(backend.callsOf('transcript')).toHaveLength(1);
   });
 });
+
+test('how a turn ended is known once it has', async () => {
+  const { chat } = setUp(() => Promise.resolve(page('s', [said('s.1', 1), turnEnd('s.1', 2), said('s.2', 1)])));
+  await chat.open('s');
+  expect(chat.endOf('s.1')?.outcome).toBe('done');
+  expect(chat.endOf('s.2')).toBeNull();
+});
