@@ -113,9 +113,7 @@ func (c *capture) exclude() error {
 			return fmt.Errorf("%q can't be left out: it is no path in the workspace", p)
 		}
 	}
-	c.excluded = slices.Clone(c.o.Exclude)
-	slices.SortFunc(c.excluded, comparePaths)
-	c.excluded = slices.CompactFunc(c.excluded, func(a, b string) bool { return below(b, a) })
+	c.excluded = outermost(slices.Clone(c.o.Exclude))
 	c.result.Excluded = c.excluded
 	return nil
 }

@@ -7,10 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
+	"syscall"
 	"testing"
 
 	"temporal-sandbox-agent/backend/snapshot"
@@ -54,7 +57,12 @@ type place struct {
 
 func newStore(t testing.TB) *store.SQLite {
 	t.Helper()
-	s, _, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "store"))
+	return mustOpen(t, filepath.Join(t.TempDir(), "store"))
+}
+
+func mustOpen(t testing.TB, dir string) *store.SQLite {
+	t.Helper()
+	s, _, err := store.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +73,17 @@ func newStore(t testing.TB) *store.SQLite {
 func newPlace(t testing.TB) *place {
 	t.Helper()
 	dir := t.TempDir()
-	p := local.New(local.Config{WorkspacesDir: filepath.Join(dir, "w"), StateDir: filepath.Join(dir, "state")})
-	sb, err := p.Create(t.Context(), sandbox.Spec{Session: "s"})
+	root := filepath.Join(dir, "w")
+	if err := os.Mkdir(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return placeAt(t, root, filepath.Join(dir, "index"))
+}
+
+func placeAt(t testing.TB, root, index string) *place {
+	t.Helper()
+	p := local.New(local.Config{StateDir: filepath.Join(t.TempDir(), "state")})
+	sb, err := p.Create(t.Context(), sandbox.Spec{Session: "s", Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +91,7 @@ func newPlace(t testing.TB) *place {
 		_ = sb.Close(context.WithoutCancel(t.Context()))
 		_ = p.Close()
 	})
-	return &place{root: sb.Root(), index: filepath.Join(dir, "index"), tree: bulkTree{sb.(sandbox.Bulk)}}
+	return &place{root: sb.Root(), index: index, tree: bulkTree{sb.(sandbox.Bulk)}}
 }
 
 func capture(t testing.TB, s *store.SQLite, p *place, previous store.ID) snapshot.Captured {
@@ -160,3 +177,7 @@ func write(t testing.TB, root, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+func inodeOf(info fs.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }

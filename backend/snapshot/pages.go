@@ -9,11 +9,13 @@ import (
 )
 
 // How pages are cut: before an entry whose path's hash says so, which is each
-// 128th, but not into pieces of fewer than pageMin or more than pageMax entries.
+// 64th, but not into pieces of fewer than pageMin or more than pageMax entries.
+// A change costs its page and the root, which lists the pages: with some 100
+// entries in each, both are of a few KB where there are 10,000 files.
 const (
-	pageMask = 127
+	pageMask = 63
 	pageMin  = 32
-	pageMax  = 512
+	pageMax  = 256
 )
 
 // pagesPut is how much of pages is put at once.

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -55,6 +56,18 @@ func parentOf(p string) string {
 // below tells whether p is dir or in it.
 func below(p, dir string) bool {
 	return len(p) >= len(dir) && p[:len(dir)] == dir && (len(p) == len(dir) || p[len(dir)] == '/')
+}
+
+// outermost sorts paths and drops those that are in others.
+func outermost(paths []string) []string {
+	slices.SortFunc(paths, comparePaths)
+	var out []string
+	for _, p := range paths {
+		if len(out) == 0 || !below(p, out[len(out)-1]) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // leadsOutside tells whether the link at p, as it is written, leads out of the

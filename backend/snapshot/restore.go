@@ -89,8 +89,7 @@ func (r *restore) keep(ctx context.Context) error {
 			}
 		}
 	}
-	slices.SortFunc(r.kept, comparePaths)
-	r.kept = slices.CompactFunc(r.kept, func(a, b string) bool { return below(b, a) })
+	r.kept = outermost(r.kept)
 	return nil
 }
 

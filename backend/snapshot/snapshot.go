@@ -3,7 +3,7 @@
 // Tree and knows no sandbox.
 //
 // A snapshot is named by its root: an object that names pages, each of which
-// lists about 128 entries in the order of their paths; an entry names its
+// lists about 100 entries in the order of their paths; an entry names its
 // content (format.go). Pages are cut where the hash of a path says so, so that a
 // change touches the page it is in and the root, and two snapshots are compared
 // by the pages that they don't share.
