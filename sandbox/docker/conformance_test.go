@@ -55,7 +55,7 @@ func TestConformanceWithGNU(t *testing.T) {
 // Commands that don't run as root.
 func TestConformanceWithAnotherUser(t *testing.T) {
 	host := dockertest.Host(t)
-	sandboxtest.RunFiles(t, sandboxtest.Factory{
+	sandboxtest.RunBulk(t, sandboxtest.Factory{
 		New:  func(t *testing.T) sandbox.Provider { return newProvider(t, host, nil) },
 		Spec: sandbox.Spec{Image: dockertest.GNU(t, host, "1000:1000")},
 	})

@@ -47,10 +47,10 @@ const (
 // Exec implements sandbox.Sandbox. What the command left running in the
 // background is left alone. A container that was stopped is started again.
 func (s *Sandbox) Exec(ctx context.Context, c sandbox.Cmd) (sandbox.Result, error) {
-	return s.exec(ctx, c, "")
+	return s.exec(ctx, c, s.user)
 }
 
-// exec runs a command as a user; "" is the image's.
+// exec runs a command as a user; "" is root.
 func (s *Sandbox) exec(ctx context.Context, c sandbox.Cmd, user string) (sandbox.Result, error) {
 	if len(c.Args) == 0 {
 		return sandbox.Result{}, fail(sandbox.KindInvalid, opRun, "no program is named")
@@ -73,7 +73,7 @@ func (s *Sandbox) exec(ctx context.Context, c sandbox.Cmd, user string) (sandbox
 // run is one command.
 type run struct {
 	s        *Sandbox
-	user     string // "" is the image's
+	user     string // "" is root
 	nonce    string
 	id       string // of the engine's exec
 	conn     types.HijackedResponse

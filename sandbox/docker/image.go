@@ -11,7 +11,6 @@ import (
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/client"
-	"github.com/docker/docker/pkg/jsonmessage"
 
 	"temporal-sandbox-agent/sandbox"
 )
@@ -33,6 +32,9 @@ func (p *Provider) image(ctx context.Context, engine *client.Client, session, na
 			out := found{}
 			if got.Config != nil {
 				out.user = got.Config.User
+				if name, _, _ := strings.Cut(out.user, ":"); name == "root" || name == "0" {
+					out.user = ""
+				}
 			}
 			return out, nil
 		case ctx.Err() != nil:
@@ -68,7 +70,7 @@ func (p *Provider) pull(ctx context.Context, engine *client.Client, session, nam
 	defer stream.Close()
 	layers := layers{sizes: map[string]int64{}, done: map[string]int64{}}
 	for decoder := json.NewDecoder(stream); ; {
-		var message jsonmessage.JSONMessage
+		var message pullMessage
 		err := decoder.Decode(&message)
 		switch {
 		case errors.Is(err, io.EOF):
@@ -79,7 +81,7 @@ func (p *Provider) pull(ctx context.Context, engine *client.Client, session, nam
 		case err != nil:
 			return wrap(op, err)
 		case message.Error != nil:
-			return p.notPulled(ctx, engine, name, message.Error)
+			return p.notPulled(ctx, engine, name, errors.New(message.Error.Message))
 		}
 		if layers.note(message) {
 			last.Done, last.Total = layers.sum(layers.done), layers.sum(layers.sizes)
@@ -88,13 +90,27 @@ func (p *Provider) pull(ctx context.Context, engine *client.Client, session, nam
 	}
 }
 
+// pullMessage is what the engine tells of a pull. (The engine's own type for it
+// comes with all that paints it on terminals.)
+type pullMessage struct {
+	ID       string `json:"id"` // of a layer
+	Status   string `json:"status"`
+	Progress *struct {
+		Current int64 `json:"current"`
+		Total   int64 `json:"total"`
+	} `json:"progressDetail"`
+	Error *struct {
+		Message string `json:"message"`
+	} `json:"errorDetail"`
+}
+
 // layers is how far the layers of a pull are, in bytes.
 type layers struct {
 	sizes, done map[string]int64
 }
 
 // note takes a message, and tells whether it says something new.
-func (l layers) note(m jsonmessage.JSONMessage) bool {
+func (l layers) note(m pullMessage) bool {
 	switch {
 	case m.ID == "":
 	case m.Status == "Downloading" && m.Progress != nil:

@@ -84,6 +84,8 @@ func (p *Provider) client(ctx context.Context, op string) (*client.Client, error
 // data is what a Ref of ours carries.
 type data struct {
 	Image string `json:"image,omitempty"`
+	// User is whom commands run as; empty is root.
+	User string `json:"user,omitempty"`
 }
 
 // Create implements sandbox.Provider. An image that the engine does not have is
@@ -125,14 +127,14 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 		}
 		return nil, wrap(op, err)
 	}
-	raw, err := json.Marshal(data{Image: name})
+	raw, err := json.Marshal(data{Image: name, User: image.user})
 	if err != nil {
 		return nil, wrap(op, err)
 	}
 	ref := sandbox.Ref{Backend: Name, ID: made.ID, Root: Root, OwnRoot: true, Data: raw}
-	s := newSandbox(p, engine, ref)
+	s := newSandbox(p, engine, ref, image.user)
 	if err = s.wake(ctx, op); err == nil {
-		err = s.prepare(ctx, op, name, image.user)
+		err = s.prepare(ctx, op, name)
 	}
 	if err != nil {
 		// Whatever it was, nobody will ask for this container.
@@ -143,16 +145,12 @@ func (p *Provider) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandb
 	return s, nil
 }
 
-// prepare makes the workspace and sees what the image has. user is whom commands
-// run as.
-func (s *Sandbox) prepare(ctx context.Context, op, image, user string) error {
-	if user == "root" || user == "0" || strings.HasPrefix(user, "0:") || strings.HasPrefix(user, "root:") {
-		user = ""
-	}
+// prepare makes the workspace and sees what the image has.
+func (s *Sandbox) prepare(ctx context.Context, op, image string) error {
 	var out, said bytes.Buffer
 	result, err := s.exec(ctx, sandbox.Cmd{
-		Args: []string{"sh", "-c", prepareScript, "tsa", Root, user}, Dir: "/", Stdout: &out, Stderr: &said, Timeout: time.Minute,
-	}, "0")
+		Args: []string{"sh", "-c", prepareScript, "tsa", Root, s.user}, Dir: "/", Stdout: &out, Stderr: &said, Timeout: time.Minute,
+	}, "")
 	if err != nil {
 		return err
 	}
@@ -179,9 +177,15 @@ func (p *Provider) Attach(ctx context.Context, ref sandbox.Ref) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
+	var d data
+	if len(ref.Data) > 0 {
+		if err := json.Unmarshal(ref.Data, &d); err != nil {
+			return nil, fail(sandbox.KindInvalid, op, "read its settings: %w", err)
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	s := newSandbox(p, engine, ref)
+	s := newSandbox(p, engine, ref, d.User)
 	if err := s.wake(ctx, op); err != nil {
 		return nil, err
 	}

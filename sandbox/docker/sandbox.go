@@ -21,6 +21,7 @@ type Sandbox struct {
 	provider *Provider
 	engine   *client.Client
 	ref      sandbox.Ref
+	user     string // whom commands run as, "" for root
 
 	mu sync.Mutex
 	// since tells the container's present run from another one.
@@ -29,8 +30,8 @@ type Sandbox struct {
 
 var _ sandbox.Bulk = (*Sandbox)(nil)
 
-func newSandbox(p *Provider, engine *client.Client, ref sandbox.Ref) *Sandbox {
-	s := &Sandbox{provider: p, engine: engine, ref: ref}
+func newSandbox(p *Provider, engine *client.Client, ref sandbox.Ref, user string) *Sandbox {
+	s := &Sandbox{provider: p, engine: engine, ref: ref, user: user}
 	s.Tree = shtree.New(s)
 	return s
 }

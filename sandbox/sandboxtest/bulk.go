@@ -25,6 +25,12 @@ func RunFiles(t *testing.T, f Factory) {
 	t.Run("bulk", s.testBulk)
 }
 
+// RunBulk runs the part that is about files in bulk.
+func RunBulk(t *testing.T, f Factory) {
+	s := newSuite(t, f)
+	t.Run("bulk", s.testBulk)
+}
+
 func (s *suite) testBulk(t *testing.T) {
 	if _, ok := s.sb.(sandbox.Bulk); !ok {
 		t.Fatal("the sandbox is no sandbox.Bulk")

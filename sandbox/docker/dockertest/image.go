@@ -97,7 +97,7 @@ func newRootfs(t testing.TB) *rootfs {
 	t.Helper()
 	r := &rootfs{have: map[string]bool{}}
 	r.tar = tar.NewWriter(&r.buffer)
-	for dir, mode := range map[string]int64{"/bin": 0o755, "/etc": 0o755, "/tmp": 0o1777, "/root": 0o700} {
+	for dir, mode := range map[string]int64{"/.": 0o755, "/bin": 0o755, "/etc": 0o755, "/tmp": 0o1777, "/root": 0o700} {
 		r.add(&tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: mode}, nil)
 	}
 	r.file("/etc/passwd", []byte("root:x:0:0:root:/root:/bin/sh\nworker:x:1000:1000::/tmp:/bin/sh\n"), 0o644)
@@ -110,6 +110,10 @@ func (r *rootfs) add(h *tar.Header, content []byte) {
 		return
 	}
 	r.have[h.Name] = true
+	// Folders that are not told of would be for root only.
+	if parent := path.Dir(h.Name); parent != "/" && !r.have[parent] {
+		r.add(&tar.Header{Typeflag: tar.TypeDir, Name: parent, Mode: 0o755}, nil)
+	}
 	h.Size = int64(len(content))
 	h.Name = strings.TrimPrefix(h.Name, "/")
 	if r.err = r.tar.WriteHeader(h); r.err == nil {
