@@ -32,8 +32,10 @@ const moveFiles = 300
 func newMoving(t *testing.T) *moving {
 	t.Helper()
 	model := llmtest.New(t)
+	// Quick ones, which start few processes: what lasts long goes on in the
+	// background.
 	commands := []string{
-		fmt.Sprintf(`for i in $(seq %d); do mkdir -p d$((i %% 17)); head -c $((i * 131)) /dev/zero | tr '\\0' x > d$((i %% 17))/f$i; done; ln -s d1 link; mkdir hollow`, moveFiles),
+		fmt.Sprintf(`mkdir hollow $(seq -f d%%g 0 16); ln -s d1 link; awk 'BEGIN { for (i = 1; i <= %d; i++) { x = x "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"; name = "d" i %% 17 "/f" i; printf "%%s", x > name; close(name) } }'`, moveFiles),
 		`for i in $(seq 1 3 300); do echo changed >> d$((i % 17))/f$i; done; rm -r d3; mkdir new; echo n > new/n; rm link; ln -s d2 link`,
 		`for i in $(seq 2 3 300); do echo again > more$i; done`,
 	}
