@@ -21,7 +21,7 @@ fi
 _tsa_dir=$1
 shift
 while [ "${_tsa_vars#-}" ] && [ "$_tsa_vars" -gt 0 ]; do
-	export "$1"
+	export "${1?}"
 	shift
 	_tsa_vars=$((_tsa_vars - 1))
 done
