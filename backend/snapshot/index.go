@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"temporal-sandbox-agent/backend/store"
 )
@@ -226,5 +225,3 @@ func (w *indexWriter) drop() {
 		_ = os.Remove(w.file.Name())
 	}
 }
-
-func sameSkipped(a, b []skipped) bool { return slices.Equal(a, b) }

@@ -161,31 +161,38 @@ type known struct {
 func (s *SQLite) eachKnown(ctx context.Context, each func([]known) bool) error {
 	last := []byte{}
 	for {
-		rows, err := s.readDB.QueryContext(ctx, sqlKnown, last, sweepLook)
+		list, err := s.knownAfter(ctx, last)
 		if err != nil {
 			return err
 		}
-		var list []known
-		for rows.Next() {
-			var (
-				k   known
-				raw []byte
-			)
-			if err := rows.Scan(&raw, &k.size, &k.used); err != nil {
-				_ = rows.Close()
-				return err
-			}
-			k.id = ID(hex.EncodeToString(raw))
-			list, last = append(list, k), raw
+		if len(list) == 0 {
+			return nil
 		}
-		if err := rows.Close(); err != nil {
-			return err
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		if len(list) == 0 || !each(list) {
+		last = list[len(list)-1].id.rowID()
+		if !each(list) {
 			return nil
 		}
 	}
+}
+
+// knownAfter returns the next objects after an id.
+func (s *SQLite) knownAfter(ctx context.Context, last []byte) ([]known, error) {
+	rows, err := s.readDB.QueryContext(ctx, sqlKnown, last, sweepLook)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var list []known
+	for rows.Next() {
+		var (
+			k   known
+			raw []byte
+		)
+		if err := rows.Scan(&raw, &k.size, &k.used); err != nil {
+			return nil, err
+		}
+		k.id = ID(hex.EncodeToString(raw))
+		list = append(list, k)
+	}
+	return list, rows.Err()
 }

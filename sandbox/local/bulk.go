@@ -206,7 +206,7 @@ func (l *lister) look(fd int, prefix string, names []string) bool {
 			continue
 		}
 		e := entryOf(name, &st)
-		switch uint32(st.Mode) & unix.S_IFMT {
+		switch statMode(&st) & unix.S_IFMT {
 		case unix.S_IFDIR:
 			dirs = append(dirs, name)
 		case unix.S_IFLNK:

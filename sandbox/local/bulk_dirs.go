@@ -72,8 +72,8 @@ func (d *dirs) openClosed(name string) (int, error) {
 		} else if errors.Is(err, unix.EACCES) {
 			var st unix.Stat_t
 			if err = unix.Fstatat(at, part, &st, unix.AT_SYMLINK_NOFOLLOW); err == nil {
-				d.remember(path, uint32(st.Mode)&0o7777)
-				if err = chmodEntry(at, part, uint32(st.Mode)&0o7777|0o700); err == nil {
+				d.remember(path, statMode(&st)&0o7777)
+				if err = chmodEntry(at, part, statMode(&st)&0o7777|0o700); err == nil {
 					next, err = openBelow(at, part, openDir)
 				}
 			}
@@ -95,7 +95,7 @@ func (d *dirs) widen(fd int, name string) error {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	mode := uint32(st.Mode) & 0o7777
+	mode := statMode(&st) & 0o7777
 	if mode&0o700 == 0o700 {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (d *dirs) make(ctx context.Context, in *dir, name, base string, mode uint32
 			return err
 		}
 		var st unix.Stat_t
-		if unix.Fstatat(in.fd, base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && uint32(st.Mode)&unix.S_IFMT == unix.S_IFDIR {
+		if unix.Fstatat(in.fd, base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && statMode(&st)&unix.S_IFMT == unix.S_IFDIR {
 			return nil
 		}
 		return err
@@ -211,11 +211,11 @@ func (d *dirs) clearAt(ctx context.Context, in int, inName, base, name string) e
 		return nil
 	}
 	var st unix.Stat_t
-	if statErr := unix.Fstatat(in, base, &st, unix.AT_SYMLINK_NOFOLLOW); statErr != nil || uint32(st.Mode)&unix.S_IFMT != unix.S_IFDIR {
+	if statErr := unix.Fstatat(in, base, &st, unix.AT_SYMLINK_NOFOLLOW); statErr != nil || statMode(&st)&unix.S_IFMT != unix.S_IFDIR {
 		return err
 	}
-	if uint32(st.Mode)&0o700 != 0o700 {
-		if err := chmodEntry(in, base, uint32(st.Mode)&0o7777|0o700); err != nil {
+	if statMode(&st)&0o700 != 0o700 {
+		if err := chmodEntry(in, base, statMode(&st)&0o7777|0o700); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func granularity(dir int) time.Duration {
 	if err := unix.Fstatfs(dir, &fs); err != nil {
 		return coarseTick
 	}
-	switch int64(fs.Type) {
+	switch int64(fs.Type) { //nolint:unconvert // it is narrower on other machines
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC:
 		return tick
 	default:

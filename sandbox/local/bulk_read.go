@@ -90,7 +90,7 @@ func (f *files) readAhead(root int, name string, space *[]byte) *ahead {
 		a.Err = err
 		return a
 	}
-	a.Mode, a.Size, a.Modified = modeOf(uint32(st.Mode)), st.Size, st.Mtim.Nano()
+	a.Mode, a.Size, a.Modified = modeOf(statMode(st)), st.Size, st.Mtim.Nano()
 	if st.Size > readAhead {
 		a.file = os.NewFile(uintptr(fd), name)
 		a.Content = a.file
@@ -143,7 +143,7 @@ func (f *files) openFile(root int, op, name string) (int, *unix.Stat_t, error) {
 		_ = unix.Close(fd)
 		return -1, nil, wrap(op, err)
 	}
-	if uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG {
+	if statMode(&st)&unix.S_IFMT != unix.S_IFREG {
 		_ = unix.Close(fd)
 		return -1, nil, fail(sandbox.KindInvalid, op, "it is not a regular file")
 	}

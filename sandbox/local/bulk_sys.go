@@ -68,6 +68,11 @@ func split(name string) (dir, base string) {
 	return ".", name
 }
 
+// statMode is the mode of a stat, with the type.
+func statMode(st *unix.Stat_t) uint32 {
+	return uint32(st.Mode) //nolint:unconvert // it is narrower on other systems
+}
+
 // modeOf makes a mode of a stat's.
 func modeOf(bits uint32) fs.FileMode {
 	mode := fs.FileMode(bits & 0o777)
@@ -117,11 +122,11 @@ func modeBits(mode fs.FileMode) uint32 {
 
 func entryOf(name string, st *unix.Stat_t) sandbox.Entry {
 	e := sandbox.Entry{
-		Name: name, Mode: modeOf(uint32(st.Mode)), Inode: st.Ino,
+		Name: name, Mode: modeOf(statMode(st)), Inode: st.Ino,
 		Modified: st.Mtim.Nano(), Changed: st.Ctim.Nano(),
 	}
 	if e.Mode.IsRegular() {
-		e.Size, e.Held = st.Size, int64(st.Blocks)*512
+		e.Size, e.Held = st.Size, int64(st.Blocks)*512 //nolint:unconvert // it is narrower on other systems
 	}
 	return e
 }
