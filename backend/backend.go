@@ -193,6 +193,13 @@ func (b *Backend) backends() []workplace.Backend {
 	}}
 }
 
+// tellPull tells who watches a session how far the pull of its image is.
+func (b *Backend) tellPull(p docker.Progress) {
+	b.events.Publish(protocol.Event{Type: protocol.EventProgress, SessionID: p.Session, Progress: &protocol.Progress{
+		ID: "pull-" + p.Session, Text: p.Text, Done: p.Done, Total: p.Total, End: p.Ended,
+	}})
+}
+
 // containers is what the app wants of the Docker engine beside sandboxes.
 type containers interface {
 	Images(ctx context.Context) ([]string, error)

@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"temporal-sandbox-agent/backend/protocol"
 	"temporal-sandbox-agent/sandbox"
-	"temporal-sandbox-agent/sandbox/docker"
 )
 
 // owner marks the containers of this installation: another data folder has
@@ -17,13 +15,6 @@ import (
 func (b *Backend) owner() string {
 	sum := sha256.Sum256([]byte(b.paths.Data))
 	return hex.EncodeToString(sum[:8])
-}
-
-// tellPull tells who watches a session how far the pull of its image is.
-func (b *Backend) tellPull(p docker.Progress) {
-	b.events.Publish(protocol.Event{Type: protocol.EventProgress, SessionID: p.Session, Progress: &protocol.Progress{
-		ID: "pull-" + p.Session, Text: p.Text, Done: p.Done, Total: p.Total, End: p.Total > 0 && p.Done >= p.Total,
-	}})
 }
 
 // orphanAge spares containers that are just being made, or moved to.

@@ -84,11 +84,15 @@ func (s *Service) Nudge(ctx context.Context, all bool) error {
 		if record.Retry == nil || !all && time.Until(record.Retry.At) <= protocol.MaxRetryPause {
 			continue
 		}
-		errs = append(errs, s.command(ctx, "try again", func(ctx context.Context, c client.Client) error {
-			return c.SignalWorkflow(ctx, protocol.AgentID(record.ID), "", protocol.SignalNudge, nil)
-		}))
+		errs = append(errs, s.nudge(ctx, record.ID))
 	}
 	return errors.Join(errs...)
+}
+
+func (s *Service) nudge(ctx context.Context, id string) error {
+	return s.command(ctx, "try again", func(ctx context.Context, c client.Client) error {
+		return c.SignalWorkflow(ctx, protocol.AgentID(id), "", protocol.SignalNudge, nil)
+	})
 }
 
 // Resolve answers a question of the agent.

@@ -26,6 +26,13 @@ func (s *Service) Send(ctx context.Context, id string, request protocol.SendRequ
 
 // RetryTurn works the failed last turn again.
 func (s *Service) RetryTurn(ctx context.Context, id string) error {
+	record, err := s.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if record.Retry != nil {
+		return s.nudge(ctx, id)
+	}
 	message := protocol.QueuedMessage{ID: NewID(), Retry: true}
 	return s.update(ctx, protocol.AgentID(id), protocol.UpdateRetryTurn, message.ID, message, nil)
 }

@@ -222,11 +222,16 @@ func (t *turn) ask(ctx workflow.Context) ([]protocol.ToolCall, *protocol.Fault) 
 		err := once(ctx, protocol.ActivityCallModel, in, &out)
 		if err == nil {
 			t.seq, t.steered = out.NextSeq, nil
+			t.tell(ctx)
 			t.usage = t.usage.Add(out.Usage)
 			t.context, t.window = out.ContextTokens, out.Window
 			return out.Calls, nil
 		}
 		fault := faultOf(err)
+		if fault = t.remake(ctx, fault); fault == nil {
+			in.Place = t.place()
+			continue
+		}
 		if fault.Class == protocol.ClassContext && !compacted {
 			compacted = true
 			// The model was asked, so the messages are written: the summary's place
