@@ -123,7 +123,7 @@ func folder(t testing.TB) string {
 
 // A fork has the conversation and the files, and both go their own ways.
 func TestForkToAnotherFolder(t *testing.T) {
-	p := start(t, 0)
+	p := start(t, stickyCache())
 	oddTree(t, p.workspace)
 	s := p.begin("echo one > one")
 	to := folder(t)
@@ -152,6 +152,7 @@ func TestForkToAnotherFolder(t *testing.T) {
 	if text := string(requests[len(requests)-3].Body); !strings.Contains(text, "echo one") {
 		t.Errorf("the fork's request does not hold the first turn: %s", text)
 	}
+	p.record(map[string]string{"forked": protocol.AgentID(f.ID), "manager-forks": protocol.SessionManagerID})
 }
 
 // A fork of a turn has the files as they were at its end, also onto a fresh
@@ -219,7 +220,7 @@ func TestForkOntoAFolderWithFiles(t *testing.T) {
 }
 
 func TestSwitchToAnotherFolder(t *testing.T) {
-	p := start(t, 0)
+	p := start(t, stickyCache())
 	oddTree(t, p.workspace)
 	s := p.begin("echo one > one")
 	to := folder(t)
@@ -243,10 +244,11 @@ func TestSwitchToAnotherFolder(t *testing.T) {
 	if got := p.turn(s.ID, "echo three > three", 3); p.file(got, "three") != "three\n" || got.Workspace != to {
 		t.Errorf("after a restart: %+v", got)
 	}
+	p.record(map[string]string{"switched": protocol.AgentID(s.ID)})
 }
 
 func TestRewindOfASession(t *testing.T) {
-	p := start(t, 0)
+	p := start(t, stickyCache())
 	s := p.begin("echo 1 > n; mkdir d; echo x > d/x")
 	first := picture(t, s.Workspace)
 	p.turn(s.ID, "echo 2 > n; rm -r d; touch more", 2)
@@ -279,10 +281,11 @@ func TestRewindOfASession(t *testing.T) {
 		t.Errorf("at the beginning there was %q", got)
 	}
 	p.turn(s.ID, "echo anew > n", 1)
+	p.record(map[string]string{"rewound": protocol.AgentID(s.ID)})
 }
 
 func TestChangesAndRevert(t *testing.T) {
-	p := start(t, 0)
+	p := start(t, stickyCache())
 	p.must(errors.Join(os.WriteFile(filepath.Join(p.workspace, "a"), []byte("1\n2\n3\n"), 0o644), os.WriteFile(filepath.Join(p.workspace, "gone"), []byte("x\n"), 0o644)))
 	s := p.begin("printf '1\\ntwo\\n3\\n4\\n' > a; rm gone; mkdir d; echo n > d/n; printf 'a\\0b' > bin")
 	changes, err := p.Sessions.Changes(t.Context(), s.ID, protocol.ChangeScope{Turn: "last"})
@@ -321,6 +324,7 @@ func TestChangesAndRevert(t *testing.T) {
 	if got := p.file(s, "d/n") + p.file(s, "a"); got != "n\n1\n2\n3\n" {
 		t.Errorf("taken back: %q", got)
 	}
+	p.record(map[string]string{"reverted": protocol.AgentID(s.ID)})
 }
 
 // An exported session is the same when it is imported, here or elsewhere, and a

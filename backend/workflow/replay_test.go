@@ -17,8 +17,8 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) < 8 {
-		t.Fatalf("there are %d recorded histories, want at least 8", len(files))
+	if len(files) < 18 {
+		t.Fatalf("there are %d recorded histories, want at least 18", len(files))
 	}
 	for _, file := range files {
 		t.Run(filepath.ToSlash(file), func(t *testing.T) {
