@@ -127,7 +127,7 @@ func (b *bench) snapshot(report *Report) error {
 	if err := s.generate(); err != nil {
 		return fmt.Errorf("make a workspace: %w", err)
 	}
-	err = errors.Join(s.git(), s.copies(), s.restic(), s.ours(), s.provider.Close())
+	err = errors.Join(s.run(), s.provider.Close())
 	s.compare()
 	return err
 }
@@ -199,93 +199,151 @@ func (s *snapshots) fresh(name string) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%s-%d", name, s.n))
 }
 
-// median measures f some times.
-func median(times int, f func(i int) (float64, error)) (float64, error) {
-	var all []float64
+// measured is something that takes time, by its own clock, in milliseconds.
+type measured func(i int) (float64, error)
+
+// inTurn measures several things some times, one after the other in each round,
+// so that an hour's noise is shared, and sets their medians.
+func inTurn(times int, into []*float64, what ...measured) error {
+	all := make([][]float64, len(what))
 	for i := range times {
-		took, err := f(i)
-		if err != nil {
-			return 0, err
+		for j, f := range what {
+			if f == nil {
+				continue
+			}
+			took, err := f(i)
+			if err != nil {
+				return err
+			}
+			all[j] = append(all[j], took)
 		}
-		all = append(all, took)
 	}
-	slices.Sort(all)
-	return all[len(all)/2], nil
+	for j, values := range all {
+		if len(values) > 0 {
+			slices.Sort(values)
+			*into[j] = values[len(values)/2]
+		}
+	}
+	return nil
 }
 
-func (s *snapshots) git() error {
-	where := []string{"--git-dir=" + s.fresh("git"), "--work-tree=" + s.tree}
-	git := func(args ...string) (float64, error) {
-		return s.command("git", append(slices.Clone(where), args...)...)
-	}
-	if _, err := git("init", "-q"); err != nil {
-		return err
-	}
-	if _, err := git("add", "-A"); err != nil {
-		return err
-	}
-	var err error
-	if s.report.GitStatus, err = median(9, func(int) (float64, error) { return git("status", "--porcelain") }); err != nil {
-		return err
-	}
-	s.report.GitWriteTree, err = median(5, func(i int) (float64, error) {
-		if err := s.change(i); err != nil {
-			return 0, err
-		}
-		add, err := git("add", "-A")
-		if err != nil {
-			return 0, err
-		}
-		write, err := git("write-tree")
-		return add + write, err
-	})
-	return err
-}
-
-func (s *snapshots) copies() error {
-	var err error
-	s.report.CopyAll, err = median(snapshotTries, func(int) (float64, error) { return s.command("cp", "-a", s.tree, s.fresh("copy")) })
-	return err
-}
-
-func (s *snapshots) restic() error {
+// restic returns nil if it is not installed, else what runs it with the
+// repository that is named then.
+func (s *snapshots) restic(repository *string) func(args ...string) (float64, error) {
 	if _, err := exec.LookPath("restic"); err != nil {
 		s.report.Note = "restic is not installed: its figures are left out"
 		return nil
 	}
-	var repository string
-	restic := func(args ...string) (float64, error) {
-		return s.command("restic", append([]string{"-q", "-r", repository}, args...)...)
+	return func(args ...string) (float64, error) {
+		return s.command("restic", append([]string{"-q", "-r", *repository}, args...)...)
+	}
+}
+
+// others are what our figures are compared with.
+type others struct {
+	git, restic      func(args ...string) (float64, error)
+	repository       string
+	first, one, back measured // restic's; nil without it
+}
+
+func (s *snapshots) others() (*others, error) {
+	where := []string{"--git-dir=" + s.fresh("git"), "--work-tree=" + s.tree}
+	o := &others{git: func(args ...string) (float64, error) {
+		return s.command("git", append(slices.Clone(where), args...)...)
+	}}
+	if _, err := o.git("init", "-q"); err != nil {
+		return nil, err
+	}
+	if _, err := o.git("add", "-A"); err != nil {
+		return nil, err
+	}
+	if o.restic = s.restic(&o.repository); o.restic == nil {
+		return o, nil
+	}
+	o.first = func(int) (float64, error) {
+		o.repository = s.fresh("restic")
+		if _, err := o.restic("init"); err != nil {
+			return 0, err
+		}
+		return o.restic("backup", s.tree)
+	}
+	o.one = func(i int) (float64, error) {
+		if err := s.change(i); err != nil {
+			return 0, err
+		}
+		return o.restic("backup", s.tree)
+	}
+	o.back = func(int) (float64, error) {
+		return o.restic("restore", "latest", "--target", s.fresh("restic-restored"))
+	}
+	return o, nil
+}
+
+func (o *others) writeTree() (float64, error) {
+	add, err := o.git("add", "-A")
+	if err != nil {
+		return 0, err
+	}
+	write, err := o.git("write-tree")
+	return add + write, err
+}
+
+// ours is what is measured.
+type ours struct {
+	*snapshots
+	tree    bulkTree
+	objects *store.SQLite
+	options snapshot.CaptureOptions
+	root    store.ID
+}
+
+func (o *ours) capture() (float64, error) {
+	began := time.Now()
+	got, err := snapshot.Capture(o.ctx, o.tree, o.objects, o.options)
+	o.root = got.Root
+	return ms(time.Since(began)), err
+}
+
+// first captures into a fresh store, and watches the memory.
+func (o *ours) first(int) (float64, error) {
+	if o.objects != nil {
+		if err := o.objects.Close(); err != nil {
+			return 0, err
+		}
 	}
 	var err error
-	s.report.ResticFirst, err = median(snapshotTries, func(int) (float64, error) {
-		repository = s.fresh("restic")
-		if _, err := restic("init"); err != nil {
+	if o.objects, _, err = store.Open(o.ctx, o.fresh("store")); err != nil {
+		return 0, err
+	}
+	o.options = snapshot.CaptureOptions{Index: o.fresh("index")}
+	return o.watched(o.capture)
+}
+
+// watched notes how much memory f takes above what is there before it.
+func (o *ours) watched(f func() (float64, error)) (float64, error) {
+	debug.FreeOSMemory()
+	idle := float64(statusKB(os.Getpid(), "RssAnon")) / 1024
+	over, most := make(chan struct{}), make(chan float64, 1)
+	go func() { most <- ownMemory(os.Getpid(), over) }()
+	took, err := f()
+	close(over)
+	o.report.MemoryMB = max(o.report.MemoryMB, <-most-idle)
+	return took, err
+}
+
+func (o *ours) restore(options snapshot.RestoreOptions) measured {
+	return func(int) (float64, error) {
+		to, err := o.place(o.fresh("restored"))
+		if err != nil {
 			return 0, err
 		}
-		return restic("backup", s.tree)
-	})
-	if err != nil {
-		return err
+		took, err := o.watched(func() (float64, error) {
+			began := time.Now()
+			_, err := snapshot.Restore(o.ctx, bulkTree{to.(sandbox.Bulk)}, o.objects, o.root, options)
+			return ms(time.Since(began)), err
+		})
+		return took, errors.Join(err, to.Close(o.ctx))
 	}
-	bytes, err := size(repository)
-	if err != nil {
-		return err
-	}
-	s.report.ResticMB = float64(bytes) / 1e6
-	s.report.ResticOne, err = median(snapshotTries, func(i int) (float64, error) {
-		if err := s.change(100 + i); err != nil {
-			return 0, err
-		}
-		return restic("backup", s.tree)
-	})
-	if err != nil {
-		return err
-	}
-	s.report.ResticRestore, err = median(snapshotTries, func(int) (float64, error) {
-		return restic("restore", "latest", "--target", s.fresh("restic-restored"))
-	})
-	return err
 }
 
 // place opens a folder as a workspace.
@@ -296,109 +354,78 @@ func (s *snapshots) place(dir string) (sandbox.Sandbox, error) {
 	return s.provider.Create(s.ctx, sandbox.Spec{Session: "bench", Root: dir})
 }
 
-func (s *snapshots) ours() error {
+func (s *snapshots) run() error {
+	them, err := s.others()
+	if err != nil {
+		return err
+	}
 	from, err := s.place(s.tree)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = from.Close(s.ctx) }()
-	var (
-		objects *store.SQLite
-		at      string
-		options snapshot.CaptureOptions
-		root    store.ID
-	)
-	tree := bulkTree{from.(sandbox.Bulk)}
-	capture := func() (float64, error) {
-		began := time.Now()
-		got, err := snapshot.Capture(s.ctx, tree, objects, options)
-		took := ms(time.Since(began))
-		root = got.Root
-		return took, err
+	us, r := &ours{snapshots: s, tree: bulkTree{from.(sandbox.Bulk)}}, s.report
+	defer func() {
+		if us.objects != nil {
+			_ = us.objects.Close()
+		}
+	}()
+	if err := inTurn(snapshotTries, []*float64{&r.ResticFirst, &r.First}, them.first, us.first); err != nil {
+		return err
 	}
-	idle := ownNow()
-	over, most := make(chan struct{}), make(chan float64, 1)
-	go func() { most <- ownMemory(os.Getpid(), over) }()
-	s.report.First, err = median(snapshotTries, func(int) (float64, error) {
-		if objects != nil {
-			if err := objects.Close(); err != nil {
-				return 0, err
-			}
-		}
-		at = s.fresh("store")
-		var err error
-		if objects, _, err = store.Open(s.ctx, at); err != nil {
-			return 0, err
-		}
-		options = snapshot.CaptureOptions{Index: s.fresh("index")}
-		return capture()
-	})
+	before, err := us.objects.Usage(s.ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = objects.Close() }()
-	if s.report.StoreMB, err = s.storeMB(objects); err != nil {
-		return err
-	}
-	if s.report.NoChange, err = median(9, func(int) (float64, error) { return capture() }); err != nil {
-		return err
-	}
-	before, err := objects.Usage(s.ctx)
-	if err != nil {
-		return err
-	}
-	s.report.OneChange, err = median(5, func(i int) (float64, error) {
-		if err := s.change(200 + i); err != nil {
-			return 0, err
+	r.StoreMB = float64(before.File) / 1e6
+	if them.restic != nil {
+		bytes, err := size(them.repository)
+		if err != nil {
+			return err
 		}
-		return capture()
-	})
+		r.ResticMB = float64(bytes) / 1e6
+	}
+	if err := inTurn(9, []*float64{&r.GitStatus, &r.NoChange},
+		func(int) (float64, error) { return them.git("status", "--porcelain") },
+		func(int) (float64, error) { return us.capture() }); err != nil {
+		return err
+	}
+	// Whoever comes next has one changed file too.
+	if err := inTurn(5, []*float64{&r.ResticOne, &r.GitWriteTree, &r.OneChange}, them.one,
+		func(i int) (float64, error) { return s.changed(100+i, them.writeTree) },
+		func(i int) (float64, error) { return s.changed(200+i, us.capture) }); err != nil {
+		return err
+	}
+	after, err := us.objects.Usage(s.ctx)
 	if err != nil {
 		return err
 	}
-	after, err := objects.Usage(s.ctx)
+	r.OneChangeKB = float64(after.Stored-before.Stored) / 5 / 1e3
+	if err := inTurn(snapshotTries, []*float64{&r.ResticRestore, &r.Restore}, them.back, us.restore(snapshot.RestoreOptions{Trust: true})); err != nil {
+		return err
+	}
+	files, err := os.OpenRoot(s.tree)
 	if err != nil {
 		return err
 	}
-	s.report.OneChangeKB = float64(after.Stored-before.Stored) / 5 / 1e3
-	restore := func(o snapshot.RestoreOptions) func(int) (float64, error) {
-		return func(int) (float64, error) {
-			to, err := s.place(s.fresh("restored"))
-			if err != nil {
-				return 0, err
-			}
-			began := time.Now()
-			_, err = snapshot.Restore(s.ctx, bulkTree{to.(sandbox.Bulk)}, objects, root, o)
-			took := ms(time.Since(began))
-			return took, errors.Join(err, to.Close(s.ctx))
-		}
+	defer files.Close()
+	return inTurn(snapshotTries, []*float64{&r.CopyAll, &r.Fork},
+		func(int) (float64, error) { return s.command("cp", "-a", s.tree, s.fresh("copy")) },
+		us.restore(snapshot.RestoreOptions{Trust: true, Source: folder{files}}))
+}
+
+// changed measures f after a change.
+func (s *snapshots) changed(n int, f func() (float64, error)) (float64, error) {
+	if err := s.change(n); err != nil {
+		return 0, err
 	}
-	if s.report.Restore, err = median(snapshotTries, restore(snapshot.RestoreOptions{Trust: true})); err != nil {
-		return err
-	}
-	s.report.Fork, err = median(snapshotTries, restore(snapshot.RestoreOptions{Trust: true, Source: folder(s.tree)}))
-	close(over)
-	s.report.MemoryMB = <-most - idle
-	return err
+	return f()
 }
 
 // folder is a source of files.
-type folder string
+type folder struct{ root *os.Root }
 
-func (f folder) Open(_ context.Context, name string) (io.ReadCloser, error) {
-	return os.OpenInRoot(string(f), name)
-}
-
-func (s *snapshots) storeMB(objects *store.SQLite) (float64, error) {
-	u, err := objects.Usage(s.ctx)
-	return float64(u.File) / 1e6, err
-}
-
-// ownNow is the process's own memory when nothing is going on, in MB.
-func ownNow() float64 {
-	debug.FreeOSMemory()
-	return float64(statusKB(os.Getpid(), "RssAnon")) / 1024
-}
+func (f folder) Open(_ context.Context, name string) (io.ReadCloser, error) { return f.root.Open(name) }
 
 func (s *snapshots) compare() {
 	of := func(got, goal float64) float64 {
