@@ -97,7 +97,8 @@ type RewindRequest struct {
 // Receipt tells what a fork, a switch, a rewind or an import did, or why it
 // left everything as it was.
 type Receipt struct {
-	// What is "fork", "switch", "rewind", "new" or "import".
+	// What is "fork", "switch", "rewind", "revert", "new", "import" or "remake" (a
+	// sandbox that was gone).
 	What string `json:"what"`
 	// From and To are where the files were and are.
 	From Spot `json:"from"`
@@ -119,6 +120,9 @@ type Receipt struct {
 	DurationMs   int64     `json:"durationMs"`
 	// Undo is the id by which a rewind is taken back.
 	Undo string `json:"undo,omitempty"`
+	// Back is true of a rewind that took another one back: to take this one back
+	// is to do that again.
+	Back bool `json:"back,omitempty"`
 	// Kept is the snapshot of what was in the target, or before a rewind.
 	Kept string `json:"kept,omitempty"`
 	// Turn is the number of the turn that it is the state of; 0 is the beginning.

@@ -108,6 +108,8 @@ type Rewound struct {
 	Turns    int       `json:"turns"`
 	Snapshot string    `json:"snapshot,omitempty"`
 	At       time.Time `json:"at" ts_type:"string"`
+	// Back tells that the rewind took another one back.
+	Back bool `json:"back,omitempty"`
 }
 
 // OpenTurn is the turn under way.

@@ -52,6 +52,7 @@ func (a *agent) onRewind(ctx workflow.Context, in protocol.RewindInput) (protoco
 
 func (a *agent) rewind(ctx workflow.Context, in protocol.RewindInput) (protocol.Receipt, *protocol.Fault) {
 	began := workflow.Now(ctx)
+	back := false
 	if in.Undo != "" {
 		at := a.rewound(in.Undo)
 		if at < 0 {
@@ -59,17 +60,18 @@ func (a *agent) rewind(ctx workflow.Context, in protocol.RewindInput) (protocol.
 		}
 		r := a.s.Rewinds[at]
 		in.What, in.Head, in.Turns, in.Snapshot = r.What, r.Head, r.Turns, r.Snapshot
+		back = !r.Back
 	}
 	receipt := protocol.Receipt{
 		What: "rewind", From: a.spot(), To: a.spot(), Snapshot: in.Snapshot, Turn: in.Turns,
-		RewindWhat: in.What, Excluded: a.s.Snapshots.Exclude, Undo: in.ID,
+		RewindWhat: in.What, Excluded: a.s.Snapshots.Exclude, Undo: in.ID, Back: back,
 	}
 	files := in.What != protocol.RewindConversation
 	captured, fault := a.capture(ctx, files, files)
 	if fault != nil && files {
 		return receipt, fault
 	}
-	before := protocol.Rewound{ID: in.ID, What: in.What, Head: a.s.Head, Turns: a.s.Turns, Snapshot: a.s.Snapshot, At: began}
+	before := protocol.Rewound{ID: in.ID, What: in.What, Head: a.s.Head, Turns: a.s.Turns, Snapshot: a.s.Snapshot, At: began, Back: back}
 	if files && captured != nil && in.Snapshot != "" {
 		receipt.Kept = captured.Snapshot
 		put, fault := a.putFiles(ctx, in.Snapshot, &captured.Captured)
@@ -88,7 +90,7 @@ func (a *agent) rewind(ctx workflow.Context, in protocol.RewindInput) (protocol.
 	a.keep(before)
 	a.s.State, a.s.Fault = protocol.StateIdle, nil
 	receipt.DurationMs = since(ctx, began)
-	a.mark(ctx, protocol.NoticeItem{Code: "rewound", Text: rewoundText(in), Receipt: &receipt})
+	a.mark(ctx, protocol.NoticeItem{Code: "rewound", Text: rewoundText(in, back), Receipt: &receipt})
 	return receipt, nil
 }
 
@@ -121,7 +123,7 @@ func (a *agent) putFiles(ctx workflow.Context, snapshot string, current *protoco
 	return put, fault
 }
 
-func rewoundText(in protocol.RewindInput) string {
+func rewoundText(in protocol.RewindInput, back bool) string {
 	what := map[protocol.RewindWhat]string{
 		protocol.RewindBoth: "Conversation and files", protocol.RewindConversation: "The conversation", protocol.RewindFiles: "The files",
 	}[in.What]
@@ -130,6 +132,8 @@ func rewoundText(in protocol.RewindInput) string {
 		verb = "was"
 	}
 	switch {
+	case in.Undo != "" && !back:
+		return fmt.Sprintf("Done again: %s %s put back as before the undoing", lower(what), verb)
 	case in.Undo != "":
 		return fmt.Sprintf("Rewind taken back: %s %s put back as before it", lower(what), verb)
 	case in.Turns == 0:

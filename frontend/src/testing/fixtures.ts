@@ -37,6 +37,7 @@ export const settings: Settings = {
   effort: '',
   endpoints: [],
   backend: '',
+  dockerImage: '',
   approve: '',
   theme: 'system',
   trace: '',

@@ -94,7 +94,7 @@ export const ONTO: readonly { value: Onto; label: string; explain: string; warn?
   {
     value: 'merge',
     label: 'Add to it',
-    explain: 'Files with other names stay. Files with the same name are replaced.',
+    explain: 'What is in it is captured first. Files with other names stay, files with the same name are replaced.',
   },
   {
     value: 'replace',

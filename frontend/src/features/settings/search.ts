@@ -32,6 +32,7 @@ export const FIELDS: readonly Field[] = [
   { id: 'endpoints', section: 'models', label: 'Compatible endpoints', also: 'chat completions server vllm custom add' },
   { id: 'local', section: 'models', label: 'Servers on this computer', also: 'local ollama lm studio llama.cpp vllm offline found' },
   { id: 'default-backend', section: 'backends', label: 'Default backend', also: 'sandbox new sessions where' },
+  { id: 'docker-image', section: 'backends', label: 'Docker image', also: 'container default python new' },
   { id: 'backend-list', section: 'backends', label: 'Available backends', also: 'local docker e2b daytona container cloud test' },
   { id: 'approve', section: 'permissions', label: 'What asks first', also: 'ask before commands run approval permission mode always risky never safe' },
   { id: 'theme', section: 'appearance', label: 'Theme', also: 'dark light system colour color' },

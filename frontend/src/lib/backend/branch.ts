@@ -65,7 +65,7 @@ export interface Skipped {
   why: string;
 }
 
-export type ReceiptKind = 'fork' | 'switch' | 'rewind' | 'revert' | 'new' | 'import';
+export type ReceiptKind = 'fork' | 'switch' | 'rewind' | 'revert' | 'new' | 'import' | 'remake';
 
 /** What a fork, a switch, a rewind or an import did, or why it left all as it was. */
 export interface Receipt {
@@ -83,6 +83,8 @@ export interface Receipt {
   skippedCount?: number;
   durationMs: number;
   undo?: string;
+  /** A rewind that took another one back: to undo this one does that again. */
+  back?: boolean;
   kept?: string;
   /** The number of the turn that it is the state of; 0 is the beginning. */
   turn: number;
@@ -156,6 +158,7 @@ export interface Rewound {
   turns: number;
   snapshot?: string;
   at: string;
+  back?: boolean;
 }
 
 export interface ChangeScope {

@@ -13,6 +13,8 @@ export interface Settings {
   effort: string;
   endpoints: Endpoint[];
   backend: string;
+  /** The image of new containers; "" is the program's own choice. */
+  dockerImage: string;
   approve: ApprovalMode | '';
   theme: '' | 'system' | 'light' | 'dark';
   trace: '' | 'none' | 'openai' | 'openai_with_temporal_spans';

@@ -62,12 +62,14 @@ export function finishRewind(app: TheApp, form: RewindForm, dialog: DialogState,
   app.ui.toast(`${receiptWords(receipt).text}.`, undo ? { action: { label: 'Undo', run: () => void undoRewind(app, form.session, undo) } } : {});
 }
 
-/** Takes a rewind back. */
-export async function undoRewind(app: TheApp, session: string, undo: string): Promise<void> {
+/** Takes a rewind back, or, when it was one that took another back, does that again. */
+export async function undoRewind(app: TheApp, session: string, undo: string, redo = false): Promise<void> {
   try {
     const receipt = await app.backend.rewind({ id: session, what: 'both', undo });
-    if (receipt.fault) return tellFailure(app, receipt.fault, 'The rewind was not undone.');
-    app.ui.toast('The rewind was undone.');
+    if (receipt.fault) return tellFailure(app, receipt.fault, redo ? 'It was not done again.' : 'It was not undone.');
+    const { undo: next } = receipt;
+    const action = next ? { label: redo ? 'Undo' : 'Redo', run: () => void undoRewind(app, session, next, !redo) } : undefined;
+    app.ui.toast(redo ? 'Done again.' : 'Undone.', action ? { action } : {});
   } catch (err) {
     app.ui.fail(err);
   }

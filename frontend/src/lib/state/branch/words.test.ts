@@ -84,3 +84,8 @@ test('what is under way, and what snapshots hold', () => {
   expect(policyWords({ exclude: ['a', 'b'] })).toContain('except a and b');
   expect(policyWords({ off: true })).toMatch(/^No snapshots/);
 });
+
+test('a sandbox that was made anew has its line', () => {
+  const words = receiptWords(receipt({ what: 'remake', files: 0, bytes: 0 }));
+  expect(words.text).toBe('The sandbox was gone: it was made anew with no files');
+});

@@ -75,6 +75,7 @@ const nouns: Record<ReceiptKind, string> = {
   revert: 'Putting it back',
   new: 'The new session',
   import: 'The import',
+  remake: 'Making the sandbox anew',
 };
 
 /** The one line of a receipt. titleOf: the session it came from, if it is known. */
@@ -95,6 +96,8 @@ function lineOf(r: Receipt): string {
         : `Switched from ${backendName(r.from.backend)} to ${to} with ${carried}`;
     case 'revert':
       return 'Put back as it was';
+    case 'remake':
+      return `The sandbox was gone: it was made anew with ${carried}`;
     case 'rewind': {
       const where = r.turn > 0 ? `to the end of turn ${r.turn}` : 'to the beginning';
       if (r.rewindWhat === 'conversation') return `The conversation went back ${where}; the files stayed`;
