@@ -40,16 +40,20 @@ func TestConformanceWithBusybox(t *testing.T) {
 		New:        func(t *testing.T) sandbox.Provider { return newProvider(t, host, nil) },
 		Spec:       sandbox.Spec{Image: dockertest.Busybox(t, host)},
 		NoTerminal: true, // it has no script
+		Slow:       true,
 	})
 }
 
-// The tools of Debian.
+// The tools of Debian, where what is asked of an image's tools is most: the
+// scripts of single files are tried with them on this machine (internal/shtree).
 func TestConformanceWithGNU(t *testing.T) {
 	host := dockertest.Host(t)
-	sandboxtest.Run(t, sandboxtest.Factory{
+	f := sandboxtest.Factory{
 		New:  func(t *testing.T) sandbox.Provider { return newProvider(t, host, nil) },
 		Spec: sandbox.Spec{Image: dockertest.GNU(t, host, "")},
-	})
+	}
+	sandboxtest.RunBulk(t, f)
+	sandboxtest.RunJournal(t, f)
 }
 
 // Commands that don't run as root.

@@ -204,6 +204,10 @@ var oddNames = []string{
 
 func (s *suite) testOddNames(t *testing.T) {
 	dir, files := s.dir(t), s.sb.Files()
+	oddNames := oddNames
+	if s.Slow {
+		oddNames = []string{"-rf\n", `b "a'c\k$HOME`, "*", "\xff\xfe", strings.Repeat("\xe4", 255)}
+	}
 	for _, name := range oddNames {
 		s.write(t, dir+"/"+name, "content of "+name)
 	}

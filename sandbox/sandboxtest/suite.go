@@ -33,6 +33,9 @@ type Factory struct {
 	// NoTerminal says that commands can't have one there: asking for it must
 	// then be refused.
 	NoTerminal bool
+	// Slow says that each request to a sandbox takes a tenth of a second or more:
+	// of what is tried many times in the same way, a part is tried.
+	Slow bool
 }
 
 // Canary is the value of the app's variables while the suite runs. No command
