@@ -18,7 +18,28 @@ import (
 // inside measures what a window does, in this process: from Send to the
 // model's request, and from Stop to the end of the command's last process.
 func (b *bench) inside(report *Report) error {
-	data, err := b.folder("inside")
+	return b.within("inside", func(product *backend.Backend, data string) error {
+		s, err := product.Sessions.Create(b.ctx, protocol.CreateRequest{
+			Workspace: data, Options: protocol.Options{Approve: protocol.ApproveNever},
+		})
+		if err != nil {
+			return err
+		}
+		if err := b.submits(report, product, s.ID); err != nil {
+			return err
+		}
+		return b.stops(report, product, s.ID, data)
+	})
+}
+
+// within opens the product in this process, with the scripted model, and gives
+// it a folder to work in.
+func (b *bench) within(name string, f func(product *backend.Backend, work string) error) error {
+	data, err := b.folder(name)
+	if err != nil {
+		return err
+	}
+	work, err := b.folder(name + " work")
 	if err != nil {
 		return err
 	}
@@ -38,16 +59,7 @@ func (b *bench) inside(report *Report) error {
 		defer cancel()
 		_ = product.Close(ctx)
 	}()
-	s, err := product.Sessions.Create(b.ctx, protocol.CreateRequest{
-		Workspace: data, Options: protocol.Options{Approve: protocol.ApproveNever},
-	})
-	if err != nil {
-		return err
-	}
-	if err := b.submits(report, product, s.ID); err != nil {
-		return err
-	}
-	return b.stops(report, product, s.ID, data)
+	return f(product, work)
 }
 
 func (b *bench) submits(report *Report, product *backend.Backend, id string) error {

@@ -32,8 +32,13 @@ func main() {
 		os.Exit(journal.HolderMain(os.Args[2:]))
 	}
 	measure := measure
-	if len(os.Args) > 1 && os.Args[1] == "snapshot" {
-		measure = measureSnapshots
+	if len(os.Args) > 1 {
+		switch os.Args[1] { // a part alone
+		case "snapshot":
+			measure = measureSnapshots
+		case "branches":
+			measure = measureBranches
+		}
 	}
 	report, err := measure(context.Background())
 	if err != nil {
@@ -68,6 +73,7 @@ type Report struct {
 	BareExec    Figures `json:"bareExecTrueMs"`
 
 	Snapshot SnapshotReport `json:"snapshot"`
+	Branch   BranchReport   `json:"branches"`
 }
 
 // Figures sum up repeated measurements.
@@ -184,7 +190,7 @@ func measure(ctx context.Context) (Report, error) {
 	var report Report
 	load, _ := os.ReadFile("/proc/loadavg") // not on every system
 	report.Load = strings.TrimSpace(string(load))
-	err = errors.Join(b.steps(&report), b.longTurn(&report), b.starts(&report), b.recovery(&report), b.inside(&report), b.window(&report), b.snapshot(&report), bareExec(ctx, &report))
+	err = errors.Join(b.steps(&report), b.longTurn(&report), b.starts(&report), b.recovery(&report), b.inside(&report), b.window(&report), b.snapshot(&report), b.branches(&report), bareExec(ctx, &report))
 	return report, errors.Join(err, os.RemoveAll(dir))
 }
 
