@@ -152,7 +152,7 @@ func (p *Places) openNew(ctx context.Context, session string, place protocol.Pla
 		// long.
 		if e, ok := errors.AsType[*sandbox.Error](err); ok && e.Kind == sandbox.KindUnavailable {
 			err = &protocol.Fault{
-				Class: protocol.ClassUnavailable, Happened: "The backend " + place.Backend + " can't be used now",
+				Class: protocol.ClassUnavailable, Happened: "No sandbox could be made on " + place.Backend,
 				Remedy: e.Remedy, Detail: e.Error(),
 			}
 		}

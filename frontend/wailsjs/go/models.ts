@@ -162,6 +162,7 @@ export namespace protocol {
 	    turns: number;
 	    snapshot?: string;
 	    at: string;
+	    back?: boolean;
 	
 	    static createFrom(source: any = {}) {
 	        return new Rewound(source);
@@ -175,6 +176,7 @@ export namespace protocol {
 	        this.turns = source["turns"];
 	        this.snapshot = source["snapshot"];
 	        this.at = source["at"];
+	        this.back = source["back"];
 	    }
 	}
 	export class Moving {
@@ -571,6 +573,7 @@ export namespace protocol {
 	    effort: string;
 	    endpoints: Endpoint[];
 	    backend: string;
+	    dockerImage: string;
 	    approve: string;
 	    theme: string;
 	    trace: string;
@@ -589,6 +592,7 @@ export namespace protocol {
 	        this.effort = source["effort"];
 	        this.endpoints = this.convertValues(source["endpoints"], Endpoint);
 	        this.backend = source["backend"];
+	        this.dockerImage = source["dockerImage"];
 	        this.approve = source["approve"];
 	        this.theme = source["theme"];
 	        this.trace = source["trace"];
@@ -1241,6 +1245,7 @@ export namespace protocol {
 	    skippedCount?: number;
 	    durationMs: number;
 	    undo?: string;
+	    back?: boolean;
 	    kept?: string;
 	    turn: number;
 	    rewindWhat?: string;
@@ -1265,6 +1270,7 @@ export namespace protocol {
 	        this.skippedCount = source["skippedCount"];
 	        this.durationMs = source["durationMs"];
 	        this.undo = source["undo"];
+	        this.back = source["back"];
 	        this.kept = source["kept"];
 	        this.turn = source["turn"];
 	        this.rewindWhat = source["rewindWhat"];
