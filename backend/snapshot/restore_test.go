@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,11 +162,11 @@ func TestOutsideLinks(t *testing.T) {
 // lying is a source whose files are partly others.
 type lying struct {
 	root   string
-	opened *int
+	opened *atomic.Int64
 }
 
 func (l lying) Open(_ context.Context, name string) (io.ReadCloser, error) {
-	*l.opened++
+	l.opened.Add(1)
 	return os.Open(filepath.Join(l.root, name))
 }
 
@@ -183,12 +184,12 @@ func TestSource(t *testing.T) {
 	if err := os.Remove(filepath.Join(copied.root, "gone")); err != nil {
 		t.Fatal(err)
 	}
-	opened := 0
+	var opened atomic.Int64
 	to := newPlace(t)
 	restore(t, s, to, want.Root, snapshot.RestoreOptions{Source: lying{copied.root, &opened}, Trust: true})
 	sameTree(t, "from a source", to.root, describe(t, from.root))
-	if opened < 6 {
-		t.Errorf("the source was asked %d times", opened)
+	if opened.Load() < 6 {
+		t.Errorf("the source was asked %d times", opened.Load())
 	}
 }
 

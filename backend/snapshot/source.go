@@ -12,7 +12,8 @@ import (
 
 // Source is a workspace on this machine, whose files a Restore may copy.
 type Source interface {
-	// Open reads a file from its beginning; it need not be there.
+	// Open reads a file from its beginning; it need not be there. It is called from
+	// several goroutines.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
 }
 
