@@ -21,6 +21,7 @@ test('what is carried is told with its size, and what is not with its reason', (
     'Can’t be carried: run.sock (is a socket).',
     '1 command left running is ended: what runs can’t be carried.',
   ]);
+  expect(carryWords(carry(), { switching: true, container: true }).more[0]).toMatch(/stays behind with the sandbox/);
   // A fork leaves the session and its commands alone.
   expect(carryWords(carry({ commands: 2 })).more).toEqual([]);
   expect(carryWords(carry(), { filesOnly: true }).text).toBe('Carries 214 files and folders, 3.4 MB.');

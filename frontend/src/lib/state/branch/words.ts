@@ -32,8 +32,8 @@ export interface CarryWords {
   more: string[];
 }
 
-/** What a fork or switch carries. fromTurn: from the end of an earlier turn, not from now. */
-export function carryWords(carry: Carry, options: { filesOnly?: boolean; switching?: boolean; fromTurn?: boolean; off?: boolean } = {}): CarryWords {
+/** What a fork or switch carries. fromTurn: from the end of an earlier turn, not from now; container: it leaves a sandbox that has more than the workspace. */
+export function carryWords(carry: Carry, options: { filesOnly?: boolean; switching?: boolean; fromTurn?: boolean; off?: boolean; container?: boolean } = {}): CarryWords {
   const what = options.filesOnly ? '' : 'the conversation and ';
   const more: string[] = [];
   let text: string;
@@ -52,6 +52,9 @@ export function carryWords(carry: Carry, options: { filesOnly?: boolean; switchi
   }
   if (options.switching && carry.commands > 0) {
     more.push(`${plural(carry.commands, 'command')} left running ${carry.commands === 1 ? 'is' : 'are'} ended: what runs can’t be carried.`);
+  }
+  if (options.switching && options.container) {
+    more.push('What was installed outside of the workspace stays behind with the sandbox, which is removed.');
   }
   return { text, more };
 }
