@@ -52,44 +52,52 @@ func keyOf(id store.ID) (key, bool) {
 	return k, err == nil
 }
 
-// Set is a set of objects, of 32 bytes each and a little more.
-type Set struct{ ids map[key]struct{} }
+// Set is a set of objects, of 33 bytes each and a little more.
+type Set struct{ ids map[key]mark }
+
+// mark is what is known of an object in a Set. To have found one does not mean
+// that what it names was looked for, too: a file of a workspace may hold the very
+// bytes of a snapshot or of a turn.
+type mark uint8
+
+const (
+	found mark = 1 << iota
+	walked
+)
 
 // NewSet returns an empty set.
-func NewSet() *Set { return &Set{ids: map[key]struct{}{}} }
+func NewSet() *Set { return &Set{ids: map[key]mark{}} }
 
 // Has tells whether an object is in the set.
 func (s *Set) Has(id store.ID) bool {
 	k, ok := keyOf(id)
-	if !ok {
-		return false
-	}
-	_, ok = s.ids[k]
-	return ok
+	return ok && s.ids[k]&found != 0
 }
 
-// Add puts an object in; false if it was there.
-func (s *Set) Add(id store.ID) bool {
+// Add puts an object in; false if it was there, or is none.
+func (s *Set) Add(id store.ID) bool { return s.set(id, found) }
+
+// walk notes that what an object names is looked for; false if it was already.
+func (s *Set) walk(id store.ID) bool { return s.set(id, walked) }
+
+func (s *Set) set(id store.ID, m mark) bool {
 	k, ok := keyOf(id)
-	if !ok {
+	if !ok || s.ids[k]&m != 0 {
 		return false
 	}
-	if _, there := s.ids[k]; there {
-		return false
-	}
-	s.ids[k] = struct{}{}
+	s.ids[k] |= m
 	return true
 }
 
 // Len is how many objects are in the set.
 func (s *Set) Len() int { return len(s.ids) }
 
-// Session calls found once for each object that a session needs and that is not
-// in seen, to which all are added. An object that can't be read is told, and is
-// no error: what is below it can't be known, and is lost anyway. An error of
-// found ends the walk.
-func (f *Finder) Session(ctx context.Context, record protocol.Session, seen *Set, found func(Object) error) error {
-	w := &walk{f: f, seen: seen, found: found}
+// Session calls each for every object that a session needs and that is not in
+// seen, to which all are added. An object that can't be read is told, perhaps a
+// second time, and is no error: what is below it can't be known, and is lost
+// anyway. An error of each ends the walk.
+func (f *Finder) Session(ctx context.Context, record protocol.Session, seen *Set, each func(Object) error) error {
+	w := &walk{f: f, seen: seen, each: each}
 	err := w.session(ctx, record)
 	if err != nil {
 		return fmt.Errorf("find what session %s needs: %w", record.ID, err)
@@ -99,9 +107,9 @@ func (f *Finder) Session(ctx context.Context, record protocol.Session, seen *Set
 
 // walk is one walk from a session.
 type walk struct {
-	f     *Finder
-	seen  *Set
-	found func(Object) error
+	f    *Finder
+	seen *Set
+	each func(Object) error
 }
 
 func (w *walk) session(ctx context.Context, record protocol.Session) error {
@@ -148,20 +156,21 @@ func (w *walk) session(ctx context.Context, record protocol.Session) error {
 	return nil
 }
 
-// tell tells of an object once; err is why it could not be read. It returns the
-// error that ends the walk: ctx's, or found's.
+// tell tells of an object. It returns the error that ends the walk: ctx's, or
+// that of each.
 func (w *walk) tell(ctx context.Context, o Object) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return w.found(o)
+	return w.each(o)
 }
 
 // message is a message as it was sent, with what was attached.
 func (w *walk) message(ctx context.Context, id store.ID) error {
-	if id == "" || !w.seen.Add(id) {
+	if !w.seen.walk(id) {
 		return nil
 	}
+	w.seen.Add(id)
 	o := Object{ID: id, What: "a message that waits"}
 	content, err := w.f.Objects.Get(ctx, id)
 	var m protocol.Message
@@ -192,10 +201,11 @@ func (w *walk) plain(ctx context.Context, id store.ID, what string) error {
 	return w.tell(ctx, Object{ID: id, What: what})
 }
 
-// commits are a commit and all before it, up to one that was seen: what is
-// before that was seen, too.
+// commits are a commit and all before it, up to one that was walked: so was what
+// is before that.
 func (w *walk) commits(ctx context.Context, id store.ID) error {
-	for id != "" && w.seen.Add(id) {
+	for w.seen.walk(id) {
+		w.seen.Add(id)
 		c, err := w.f.Transcript.GetCommit(ctx, id)
 		if err := w.tell(ctx, Object{ID: id, What: "a turn", Err: err}); err != nil {
 			return err
@@ -204,16 +214,9 @@ func (w *walk) commits(ctx context.Context, id store.ID) error {
 			return nil
 		}
 		for _, chunk := range c.Chunks {
-			if err := w.plain(ctx, chunk.ID, fmt.Sprintf("turn %d", c.TurnCount())); err != nil {
+			if err := w.chunk(ctx, chunk, fmt.Sprintf("turn %d", c.TurnCount())); err != nil {
 				return err
 			}
-		}
-		items, err := w.f.Transcript.CommitItems(ctx, c)
-		if err != nil && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := w.items(ctx, items); err != nil { // none if they can't be read
-			return err
 		}
 		for _, s := range []string{c.Base, c.Snapshot} {
 			if err := w.snapshot(ctx, store.ID(s)); err != nil {
@@ -223,6 +226,20 @@ func (w *walk) commits(ctx context.Context, id store.ID) error {
 		id = c.Parent
 	}
 	return nil
+}
+
+// chunk is a part of a turn's items. Each is read by itself, so that a damaged
+// one hides no more than what it names.
+func (w *walk) chunk(ctx context.Context, chunk transcript.Chunk, what string) error {
+	if !w.seen.walk(chunk.ID) {
+		return nil
+	}
+	w.seen.Add(chunk.ID)
+	items, err := w.f.Transcript.CommitItems(ctx, &transcript.Commit{Chunks: []transcript.Chunk{chunk}})
+	if err := w.tell(ctx, Object{ID: chunk.ID, What: what, Err: err}); err != nil {
+		return err
+	}
+	return w.items(ctx, items) // none if they can't be read
 }
 
 func (w *walk) items(ctx context.Context, items []protocol.Item) error {
@@ -249,7 +266,8 @@ func (w *walk) snapshot(ctx context.Context, id store.ID) error {
 	if id == "" {
 		return nil
 	}
-	for o, err := range snapshot.Objects(ctx, w.f.Objects, id, w.seen.Has) {
+	seen := func(id store.ID) bool { return !w.seen.walk(id) }
+	for o, err := range snapshot.Objects(ctx, w.f.Objects, id, seen) {
 		if err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
