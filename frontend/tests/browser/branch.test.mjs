@@ -53,7 +53,7 @@ test('a turn’s footer says what it changed, and leads to it', async () => {
   await app.turns(3);
   folder = await workspace();
   assert.equal(read(folder, 'notes.txt'), 'second');
-  await footer(2).getByRole('button', { name: '1 file changed' }).click();
+  await footer(2).getByRole('button', { name: '1 change' }).click();
   await changed(/^notes\.txt, changed/).waitFor({ timeout: patience });
   await changed(/^notes\.txt/).click();
   const difference = workspacePane().getByRole('region', { name: /Changes of notes\.txt/ });
@@ -129,17 +129,24 @@ test('/fork takes a title, and files alone make a session without conversation',
 test('a rewind takes turns and files back, and undo brings them again', async () => {
   await footer(1).getByRole('button', { name: 'Rewind' }).click();
   const dialog = page.getByRole('dialog', { name: 'Rewind' });
-  await dialog.getByText('Turns 2 to 3 leave the conversation, and the files go back to how they were after turn 1.').waitFor({ timeout: patience });
+  await dialog.getByText('Turns 2 and 3 leave the conversation, and the files go back to how they were after turn 1.').waitFor({ timeout: patience });
   await app.screenshot('branch-rewind');
   await dialog.getByRole('button', { name: /^Rewind/ }).click();
   await dialog.waitFor({ state: 'detached', timeout: patience });
   await until('the files go back', () => read(folder, 'notes.txt') === 'first' && !existsSync(join(folder, 'extra.txt')));
   await footer(2).waitFor({ state: 'detached', timeout: patience });
-  await app.shows(/were rewound to the end of turn 1: 2 files changed$/);
+  await app.shows(/were rewound to the end of turn 1: 2 changes$/);
   await app.screenshot('branch-rewound');
   await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
   await footer(3).waitFor({ timeout: patience });
   await until('the files are there again', () => existsSync(join(folder, 'extra.txt')) && read(folder, 'notes.txt') === 'second');
+  // Undone, it can be done again, and undone once more.
+  await app.chat.getByRole('button', { name: 'Redo' }).click();
+  await until('the files go back again', () => !existsSync(join(folder, 'extra.txt')) && read(folder, 'notes.txt') === 'first');
+  await footer(2).waitFor({ state: 'detached', timeout: patience });
+  await app.chat.locator('.receipt').filter({ hasText: /^\s*Done again/ }).getByRole('button', { name: 'Undo' }).click();
+  await footer(3).waitFor({ timeout: patience });
+  await until('the files are there once more', () => existsSync(join(folder, 'extra.txt')) && read(folder, 'notes.txt') === 'second');
 });
 
 test('what is changed by hand is seen at once, and put back', async () => {

@@ -26,7 +26,7 @@ test('its entries lead to the dialogs, of this turn', () => {
 
 test('what changed is said only when it is known', () => {
   expect(changedWords(end({}))).toBe('');
-  expect(changedWords(end({ snapshot: 'x' }))).toBe('no files changed');
-  expect(changedWords(end({ snapshot: 'x', changed: 1 }))).toBe('1 file changed');
-  expect(changedWords(end({ snapshot: 'x', changed: 2000 }))).toBe('2,000 files changed');
+  expect(changedWords(end({ snapshot: 'x' }))).toBe('no changes');
+  expect(changedWords(end({ snapshot: 'x', changed: 1 }))).toBe('1 change');
+  expect(changedWords(end({ snapshot: 'x', changed: 2000 }))).toBe('2,000 changes');
 });

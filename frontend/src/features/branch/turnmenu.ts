@@ -8,6 +8,7 @@ import type { TurnEndItem } from '$lib/backend/types';
 import type { MenuEntry } from '$lib/components/menu';
 import type { App } from '$lib/state/app.svelte';
 import { inTurn } from '$lib/state/changes/changes.svelte';
+import { plural } from '$lib/util/format';
 
 export function turnMenu(app: App, session: string, turn: string, end: TurnEndItem): MenuEntry[] {
   const text = app.chat.textOf(turn);
@@ -32,5 +33,5 @@ export function turnMenu(app: App, session: string, turn: string, end: TurnEndIt
 export function changedWords(end: TurnEndItem): string {
   if (!end.snapshot) return '';
   const n = end.changed ?? 0;
-  return n === 0 ? 'no files changed' : `${n.toLocaleString('en')} ${n === 1 ? 'file' : 'files'} changed`;
+  return n === 0 ? 'no changes' : plural(n, 'change');
 }

@@ -25,3 +25,10 @@ export const isMac = typeof navigator !== 'undefined' && /^Mac/i.test(navigator.
 export function keyLabel(keys: string, mac = isMac): string {
   return mac ? keys.replaceAll('Ctrl', '⌘').replaceAll('Alt', '⌥').replaceAll('Del', '⌦') : keys;
 }
+
+/** For a select: Enter does what the form's button says; the list opens with Space or the arrows. */
+export function enterSubmits(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || !(event.currentTarget instanceof HTMLSelectElement)) return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
+}

@@ -57,10 +57,10 @@ test('a receipt of what failed says why, and that all is as it was', () => {
 
 test('receipts of rewinds name what went back', () => {
   const line = (rewindWhat: 'both' | 'files' | 'conversation', turn = 2) => receiptWords(receipt({ what: 'rewind', rewindWhat, turn, written: 3, removed: 1 })).text;
-  expect(line('both')).toBe('Went back to the end of turn 2: 4 files changed');
-  expect(line('files', 0)).toBe('The files went back to the beginning: 4 files changed');
+  expect(line('both')).toBe('Went back to the end of turn 2: 4 changes');
+  expect(line('files', 0)).toBe('The files went back to the beginning: 4 changes');
   // What undoes a rewind has the same receipt: its line tells them apart.
-  expect(receiptWords(receipt({ what: 'rewind', written: 1, removed: 0 }), 'Rewind taken back').text).toBe('Rewind taken back: 1 file changed');
+  expect(receiptWords(receipt({ what: 'rewind', written: 1, removed: 0 }), 'Rewind taken back').text).toBe('Rewind taken back: 1 change');
   const reverted = receiptWords(receipt({ what: 'revert', files: 0, written: 0, removed: 0 }), 'Reverted notes.txt');
   expect(reverted.text).toBe('Reverted notes.txt');
   expect(reverted.facts.some((f) => f.name === 'Files')).toBe(false);

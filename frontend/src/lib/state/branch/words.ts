@@ -104,7 +104,7 @@ function lineOf(r: Receipt): string {
     case 'rewind': {
       const where = r.turn > 0 ? `to the end of turn ${r.turn}` : 'to the beginning';
       if (r.rewindWhat === 'conversation') return `The conversation went back ${where}; the files stayed`;
-      const changed = `${plural(r.written + r.removed, 'file')} changed`;
+      const changed = plural(r.written + r.removed, 'change');
       if (r.rewindWhat === 'files') return `The files went back ${where}: ${changed}`;
       return `Went back ${where}: ${changed}`;
     }
@@ -142,7 +142,7 @@ export function receiptWords(r: Receipt, said = ''): ReceiptWords {
   add('Kept from before', short(r.kept), true);
   if (r.durationMs > 0) add('Took', duration(r.durationMs));
   const back = (r.what === 'rewind' || r.what === 'revert') && !r.fault && said !== '';
-  return { text: back ? `${said}${r.written + r.removed > 0 ? `: ${plural(r.written + r.removed, 'file')} changed` : ''}` : lineOf(r), facts };
+  return { text: back ? `${said}${r.written + r.removed > 0 ? `: ${plural(r.written + r.removed, 'change')}` : ''}` : lineOf(r), facts };
 }
 
 function spotText(spot: Spot): string {
@@ -185,7 +185,7 @@ export interface RewindChoice {
  */
 export function rewindChoices(turn: number, last: number, files: boolean): RewindChoice[] {
   const gone = last - turn;
-  const turns = gone <= 0 ? '' : gone === 1 ? `Turn ${last} leaves the conversation` : `Turns ${turn + 1} to ${last} leave the conversation`;
+  const turns = gone <= 0 ? '' : gone === 1 ? `Turn ${last} leaves the conversation` : `Turns ${turn + 1} ${gone === 2 ? 'and' : 'to'} ${last} leave the conversation`;
   const back = turn > 0 ? `go back to how they were after turn ${turn}` : 'go back to how they were before the first turn';
   const none = turn > 0 ? `No snapshot was taken after turn ${turn}.` : 'No snapshot was taken before the first turn.';
   return [
