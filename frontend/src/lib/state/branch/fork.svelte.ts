@@ -41,10 +41,6 @@ export class ForkForm {
   #asked = 0;
   readonly #backend: ForkBackend;
 
-  readonly running: boolean = $derived(this.jobs.some((j) => j.state === 'running' || j.state === 'waiting'));
-  readonly made: readonly ForkJob[] = $derived(this.jobs.filter((j) => j.state === 'done'));
-  readonly failed: readonly ForkJob[] = $derived(this.jobs.filter((j) => j.state === 'failed'));
-
   constructor(backend: ForkBackend, start: ForkStart) {
     this.#backend = backend;
     this.session = start.session;
@@ -53,6 +49,20 @@ export class ForkForm {
       this.title = start.title ?? '';
       this.filesOnly = start.filesOnly ?? false;
     });
+  }
+
+  // These are asked for when the dialog is gone, too: a $derived would be its own,
+  // and end with it.
+  get running(): boolean {
+    return this.jobs.some((j) => j.state === 'running' || j.state === 'waiting');
+  }
+
+  get made(): readonly ForkJob[] {
+    return this.jobs.filter((j) => j.state === 'done');
+  }
+
+  get failed(): readonly ForkJob[] {
+    return this.jobs.filter((j) => j.state === 'failed');
   }
 
   /** The turn after which it forks; "" is now. */

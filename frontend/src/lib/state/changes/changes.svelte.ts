@@ -44,12 +44,26 @@ export class ChangesStore {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #waitsSince = 0;
 
-  readonly marks = $derived(marksOf(this.changes));
-  readonly file: ChangedFile | undefined = $derived(this.changes?.files.find((f) => changeKey(f) === this.#selected));
+  // No $derived: it would belong to the component that asked for this store
+  // first, and keep its last value when that is gone.
+  #marksFor: Changes | null = null;
+  #marks = marksOf(null);
 
   constructor(backend: Reader, session: string) {
     this.#backend = backend;
     this.#session = session;
+  }
+
+  get marks(): ReturnType<typeof marksOf> {
+    if (this.changes !== this.#marksFor) {
+      this.#marksFor = this.changes;
+      this.#marks = marksOf(this.changes);
+    }
+    return this.#marks;
+  }
+
+  get file(): ChangedFile | undefined {
+    return this.changes?.files.find((f) => changeKey(f) === this.#selected);
   }
 
   get scope(): ChangeScope {
