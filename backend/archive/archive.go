@@ -52,17 +52,23 @@ type Store interface {
 	PutMany(ctx context.Context, contents [][]byte) ([]store.ID, error)
 }
 
-// batchBytes is how much is put at once.
-const batchBytes = 8 << 20
+// batchBytes and batchObjects are how much is put at once: small objects take
+// more memory than they hold.
+const (
+	batchBytes   = 8 << 20
+	batchObjects = 4096
+)
 
 // Read puts what an archive holds into the store and returns its head, once all
-// that the head leads to was found to be there and sound. Hold the store's gate
-// (store.Keeper.Use) until the head is named by a session: what was put before
-// an error is swept later.
+// that the head leads to was found to be there and sound, and nothing else. Hold
+// the store's gate (store.Keeper.Use) until the head is named by a session: what
+// was put before an error is swept later.
 func Read(ctx context.Context, r io.Reader, s Store, conversations *transcript.Transcript) (Head, error) {
-	head, err := readAll(ctx, r, s)
+	held := reach.NewSet()
+	head, err := readAll(ctx, r, s, held)
 	if err == nil {
-		err = check(ctx, head, s, conversations)
+		c := &checker{store: s, conversations: conversations, held: held, contents: map[content]bool{}}
+		err = c.check(ctx, head)
 	}
 	if err != nil {
 		return Head{}, fmt.Errorf("read the session file: %w", err)
@@ -70,15 +76,19 @@ func Read(ctx context.Context, r io.Reader, s Store, conversations *transcript.T
 	return head, nil
 }
 
-func readAll(ctx context.Context, r io.Reader, s Store) (Head, error) {
+// readAll puts all objects and adds them to held.
+func readAll(ctx context.Context, r io.Reader, s Store, held *reach.Set) (Head, error) {
 	in, err := newFrameReader(r)
 	if err != nil {
 		return Head{}, err
 	}
 	defer in.close()
 	kind, data, err := in.next()
-	if err != nil || kind != frameHead {
-		return Head{}, errors.Join(fmt.Errorf("%w: it has no head", ErrInvalid), err)
+	if err == nil && kind != frameHead || errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: it has no head", ErrInvalid)
+	}
+	if err != nil {
+		return Head{}, err
 	}
 	head, err := decodeHead(data)
 	if err != nil {
@@ -87,8 +97,14 @@ func readAll(ctx context.Context, r io.Reader, s Store) (Head, error) {
 	var batch [][]byte
 	size := 0
 	put := func() error {
-		_, err := s.PutMany(ctx, batch)
+		ids, err := s.PutMany(ctx, batch)
 		batch, size = nil, 0
+		for _, id := range ids {
+			if !held.Add(id) {
+				err = errors.Join(err, fmt.Errorf("%w: it has a part twice", ErrInvalid))
+				break
+			}
+		}
 		return err
 	}
 	for {
@@ -105,7 +121,7 @@ func readAll(ctx context.Context, r io.Reader, s Store) (Head, error) {
 		}
 		// Under the name that its content gives it: it can't pass for another.
 		batch = append(batch, data)
-		if size += len(data); size >= batchBytes {
+		if size += len(data); size >= batchBytes || len(batch) >= batchObjects {
 			if err := put(); err != nil {
 				return Head{}, err
 			}
@@ -121,45 +137,8 @@ func decodeHead(data []byte) (Head, error) {
 	switch {
 	case head.Version > Version:
 		return Head{}, fmt.Errorf("%w: %d, this app knows %d", ErrNewer, head.Version, Version)
-	case head.Version < 1 || head.Turns < 0 || len(head.Title) > 1000 || head.Commit == "" && head.Snapshot == "":
+	case head.Version < 1 || len(head.Title) > 1000 || head.Commit == "" && (head.Snapshot == "" || head.Turns != 0):
 		return Head{}, fmt.Errorf("%w: its head makes no sense", ErrInvalid)
 	}
 	return head, nil
-}
-
-// check walks to all that the head leads to.
-func check(ctx context.Context, head Head, s Store, conversations *transcript.Transcript) error {
-	// A chain of commits can't bite its tail, because each is named by its hash,
-	// but it could lie about its length.
-	for id, below := head.Commit, -1; id != ""; {
-		c, err := conversations.GetCommit(ctx, id)
-		if err != nil {
-			return missing("a turn", err)
-		}
-		if below >= 0 && c.Index != below-1 || c.Parent == "" && c.Index != 1 || c.TurnCount() > c.Index || c.TurnCount() < 0 {
-			return fmt.Errorf("%w: its turns are out of order", ErrInvalid)
-		}
-		if c.Skip != "" && (c.SkipIndex < 1 || c.SkipIndex >= c.Index) {
-			return fmt.Errorf("%w: its turns are out of order", ErrInvalid)
-		}
-		below, id = c.Index, c.Parent
-	}
-	finder := &reach.Finder{Transcript: conversations, Objects: s}
-	return finder.Session(ctx, recordOf(head), reach.NewSet(), func(o reach.Object) error {
-		if o.Err != nil {
-			return missing(o.What, o.Err)
-		}
-		if _, err := s.Get(ctx, o.ID); err != nil {
-			return missing(o.What, err)
-		}
-		return nil
-	})
-}
-
-// missing is what is wrong with a part of the archive.
-func missing(what string, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return fmt.Errorf("%w: %s: %w", ErrInvalid, what, err)
 }

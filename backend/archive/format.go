@@ -145,7 +145,10 @@ type frameReader struct {
 func newFrameReader(r io.Reader) (*frameReader, error) {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil || string(head) != magic {
-		return nil, fmt.Errorf("%w: it does not begin like one", ErrInvalid)
+		if digit := head[4]; digit > '1' && digit <= '9' && string(head) == magic[:4]+string(digit)+magic[5:] {
+			return nil, fmt.Errorf("%w: of another form", ErrNewer)
+		}
+		return nil, unsound(err, "it does not begin like one")
 	}
 	zip, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true), zstd.WithDecoderConcurrency(1))
 	if err != nil {
