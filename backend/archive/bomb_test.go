@@ -87,11 +87,11 @@ func TestBombs(t *testing.T) {
 	// 32 GiB, in parts that are allowed.
 	same := newPacked()
 	same.begin(t)
-	for range 2048 {
-		same.frame(frameObject, 16*mib)
-		same.zeros(16 * mib)
+	for range 8192 {
+		same.frame(frameObject, 4*mib)
+		same.zeros(4 * mib)
 	}
-	frugal(t, "the same again and again", 512*mib, same.Bytes())
+	frugal(t, "the same again and again", 256*mib, same.Bytes())
 
 	after := newPacked()
 	after.begin(t)
@@ -108,7 +108,7 @@ func TestBombs(t *testing.T) {
 
 // However much is in it, an archive ends at a limit.
 func TestLimits(t *testing.T) {
-	data := take(t, export(t).data).build(t)
+	data := small(t).build(t)
 	for name, almost := range map[string]func(r *frameReader){
 		"bytes":   func(r *frameReader) { r.bytes = maxBytes - 2000 },
 		"objects": func(r *frameReader) { r.objects = maxObjects },
@@ -147,7 +147,7 @@ func TestSmallObjectsAreNotGathered(t *testing.T) {
 }
 
 func TestReadIsCancelled(t *testing.T) {
-	data := export(t).data
+	data := small(t).build(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := read(ctx, data); !errors.Is(err, context.Canceled) || errors.Is(err, ErrInvalid) {

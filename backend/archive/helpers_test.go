@@ -113,6 +113,7 @@ func export(t testing.TB) *exported {
 	tr := transcript.New(e.store)
 	root, tree := folder(t)
 	e.root = root
+	index := filepath.Join(t.TempDir(), "index")
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -125,11 +126,11 @@ func export(t testing.TB) *exported {
 		return string(id)
 	}
 	capture := func() string {
-		got, err := snapshot.Capture(ctx, tree, e.store, snapshot.CaptureOptions{})
+		got, err := snapshot.Capture(ctx, tree, e.store, snapshot.CaptureOptions{Index: index})
 		must(err)
 		return string(got.Root)
 	}
-	must(os.WriteFile(filepath.Join(root, "large"), noise(2<<20), 0o600))
+	must(os.WriteFile(filepath.Join(root, "large"), noise(1<<20+1), 0o600))
 	must(os.Mkdir(filepath.Join(root, "folder"), 0o755))
 	must(os.Symlink("folder", filepath.Join(root, "link")))
 	head, before := "", capture()
@@ -330,13 +331,13 @@ func (p *parts) onlyFiles(size int, entries ...entry) {
 	p.head.Snapshot = p.put(append(root, raw(p.put(page))...))
 }
 
-// small is the least that has some of everything.
+// small is an archive without large files, and so a quick one.
 func small(t testing.TB) *parts {
 	t.Helper()
 	p := &parts{head: Head{Version: Version, ID: "s", Title: "t"}, objects: map[store.ID][]byte{}}
 	p.onlyFiles(5, aFolder("a"), aFile("a/b", p.put([]byte("hello")), 5), aLink("c", "a/b"))
-	p.head.Turns = 2
-	for n := 1; n <= 2; n++ {
+	p.head.Turns = 7
+	for n := 1; n <= 7; n++ {
 		items, err := json.Marshal([]protocol.Item{{Kind: protocol.KindUser, User: &protocol.UserItem{
 			Text: fmt.Sprint(n), Attachments: []protocol.Attachment{{Object: string(p.put(fmt.Appendf(nil, "attached %d", n)))}},
 		}}})
