@@ -76,8 +76,10 @@ type applying struct {
 	remove []string
 	makes  []sandbox.Make
 	gnu    bool
-	// modes are the folders that get their mode in the end.
-	modes map[string]fs.FileMode
+	// modes are the folders that get their mode in the end, folders all that may
+	// be among them.
+	modes   map[string]fs.FileMode
+	folders map[string]string
 }
 
 // clear removes what is to be removed and what is in the way.
@@ -92,7 +94,7 @@ func (a *applying) clear(ctx context.Context) error {
 			return err
 		}
 		// What is beyond a link is not in the workspace: there is nothing to remove.
-		if a.remove, err = notThrough(a.remove, links, func(string) error { return nil }); err != nil {
+		if a.remove, err = a.t.notThrough(a.op, a.remove, links, func(string) error { return nil }); err != nil {
 			return err
 		}
 	}
@@ -120,7 +122,11 @@ func (a *applying) cleared(r *bufio.Reader, links map[string]bool) error {
 		if err != nil {
 			return fmt.Errorf("the mode in %.80q is none", record)
 		}
-		a.modes[cmpName(name)] = modeOf(uint32(raw))
+		name = cmpName(name)
+		if _, asked := a.folders[name]; !asked {
+			return fmt.Errorf("the folder in %.80q was not asked for", record)
+		}
+		a.modes[name] = modeOf(uint32(raw))
 	}
 }
 
@@ -160,6 +166,7 @@ func (a *applying) list() string {
 	for folder := range folders {
 		kinds[folder] = "D"
 	}
+	a.folders = kinds
 	for _, folder := range slices.Sorted(maps.Keys(kinds)) {
 		b.WriteString(kinds[folder] + "./" + folder + "\x00")
 	}

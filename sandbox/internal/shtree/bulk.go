@@ -44,7 +44,7 @@ func (t *Tree) List(ctx context.Context, skip []string, each func(sandbox.Entry)
 	}
 	listing := sandbox.Listing{Granularity: coarse}
 	err := t.run(ctx, call{op: op, script: listScript, args: args, read: func(r *bufio.Reader) error {
-		rs := &records{r: r, nonce: nonce}
+		rs := &records{r: r, nonce: nonce, most: listMax}
 		if err := rs.begin(); err != nil {
 			return err
 		}
@@ -77,6 +77,9 @@ func (t *Tree) List(ctx context.Context, skip []string, each func(sandbox.Entry)
 			}
 			if name == "done" {
 				return nil
+			}
+			if rs.read += len(name); rs.read > rs.most {
+				return errEndless
 			}
 			listing.Unread = append(listing.Unread, sandbox.Unread{
 				Name: cmpName(name), Why: t.fail(sandbox.KindDenied, op, errors.New("the folder can't be looked into: Permission denied")),
@@ -152,8 +155,9 @@ func nameList(letter, prefix string, names []string) string {
 }
 
 // notThrough leaves out the names that lead through links, and calls refused for
-// each of those.
-func notThrough(names []string, links map[string]bool, refused func(string) error) ([]string, error) {
+// each of those. Links that no name leads through are none that a script tells
+// of, which would then be asked again and again.
+func (t *Tree) notThrough(op string, names []string, links map[string]bool, refused func(string) error) ([]string, error) {
 	var out []string
 	for _, name := range names {
 		through := false
@@ -164,18 +168,24 @@ func notThrough(names []string, links map[string]bool, refused func(string) erro
 			return nil, err
 		}
 	}
+	if len(out) == len(names) {
+		return nil, t.fail(sandbox.KindTransport, op, errors.New("the sandbox tells of links that nothing leads through"))
+	}
 	return out, nil
 }
 
 // readLinks reads the names of links to the end of an answer.
 func readLinks(r *bufio.Reader, links map[string]bool) error {
-	for {
+	for read := 0; ; {
 		if _, err := r.Peek(1); errors.Is(err, io.EOF) {
 			return nil
 		}
 		name, err := readZero(r)
 		if err != nil {
 			return err
+		}
+		if read += len(name); read > listMax {
+			return errEndless
 		}
 		links[cmpName(name)] = true
 	}
@@ -217,7 +227,7 @@ func (t *Tree) Digests(ctx context.Context, names []string) ([][32]byte, error) 
 		if len(links) == 0 {
 			break
 		}
-		if ask, err = notThrough(ask, links, func(string) error { return nil }); err != nil {
+		if ask, err = t.notThrough(op, ask, links, func(string) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -247,7 +257,7 @@ func readDigests(r *bufio.Reader, end byte, places map[string][]int, out [][32]b
 		return nil
 	}
 	for {
-		line, err := r.ReadBytes(end)
+		line, err := readTo(r, end)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -258,7 +268,7 @@ func readDigests(r *bufio.Reader, end byte, places map[string][]int, out [][32]b
 			return flush()
 		}
 		if !beginsDigest(line) {
-			if record == nil {
+			if record == nil || len(record) > recordMax {
 				return fmt.Errorf("the record %.80q is none", line)
 			}
 			record = append(record, line...)
@@ -304,7 +314,7 @@ func (t *Tree) ReadFiles(ctx context.Context, names []string, each func(sandbox.
 		if len(reader.links) == 0 {
 			return reader.rest(ctx, names)
 		}
-		if names, err = notThrough(names, reader.links, refused); err != nil {
+		if names, err = t.notThrough(op, names, reader.links, refused); err != nil {
 			return err
 		}
 	}

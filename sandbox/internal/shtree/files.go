@@ -63,7 +63,7 @@ func (f files) Stat(ctx context.Context, name string) (sandbox.Info, error) {
 	var info sandbox.Info
 	nonce := rand.Text()
 	err := f.do(ctx, "stat", "look at "+name, name, func(r *bufio.Reader) error {
-		rs := &records{r: r, nonce: nonce}
+		rs := &records{r: r, nonce: nonce, most: dirMax}
 		if err := rs.begin(); err != nil {
 			return err
 		}
@@ -72,9 +72,11 @@ func (f files) Stat(ctx context.Context, name string) (sandbox.Info, error) {
 			return unexpected(err)
 		}
 		info = infoOf(e)
-		_, err = rs.next()
-		if errors.Is(err, io.EOF) {
+		switch _, err = rs.next(); {
+		case errors.Is(err, io.EOF):
 			return nil
+		case err == nil:
+			return errors.New("it tells of more than one")
 		}
 		return err
 	}, nonce)
@@ -93,7 +95,7 @@ func (f files) ReadDir(ctx context.Context, name string) ([]sandbox.Info, error)
 	var list []sandbox.Info
 	nonce := rand.Text()
 	err := f.do(ctx, "list", op, name, func(r *bufio.Reader) error {
-		rs := &records{r: r, nonce: nonce}
+		rs := &records{r: r, nonce: nonce, most: dirMax}
 		if err := rs.begin(); err != nil {
 			return err
 		}
@@ -136,12 +138,15 @@ func (f files) Open(ctx context.Context, name string, offset, n int64) (io.ReadC
 	opened, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		err := f.do(running, "read", op, name, func(r *bufio.Reader) error {
-			line, err := r.ReadString('\n')
-			if err != nil || line != "ok\n" {
+			if line, err := r.Peek(3); err != nil || string(line) != "ok\n" {
 				return io.ErrUnexpectedEOF
 			}
+			if _, err := r.Discard(3); err != nil {
+				return err
+			}
 			close(opened)
-			if _, err := io.CopyN(io.Discard, r, skip); err != nil {
+			_, err := io.CopyN(io.Discard, r, skip)
+			if err != nil {
 				return atEnd(err)
 			}
 			if n < 0 {

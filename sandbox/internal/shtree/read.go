@@ -5,9 +5,11 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"strings"
 	"time"
 
 	"temporal-sandbox-agent/sandbox"
@@ -31,7 +33,7 @@ func (d *reader) read(r *bufio.Reader, nonce string) error {
 		}
 		return readLinks(r, d.links)
 	}
-	rs := &records{r: r, nonce: nonce}
+	rs := &records{r: r, nonce: nonce, most: listMax}
 	if err := rs.begin(); err != nil {
 		return err
 	}
@@ -43,7 +45,9 @@ func (d *reader) read(r *bufio.Reader, nonce string) error {
 		if err != nil {
 			return err
 		}
-		d.told[path.Clean(e.Name)] = e
+		if name := path.Clean(e.Name); d.asked(name) {
+			d.told[name] = e
+		}
 	}
 	for {
 		if more, err := skipZeros(r); err != nil || !more {
@@ -53,6 +57,11 @@ func (d *reader) read(r *bufio.Reader, nonce string) error {
 			return err
 		}
 	}
+}
+
+func (d *reader) asked(name string) bool {
+	_, asked := d.given[name]
+	return asked
 }
 
 // block is the unit of archives.
@@ -89,9 +98,14 @@ func (d *reader) archive(archive *tar.Reader) error {
 			return err
 		}
 		name := path.Clean(header.Name)
-		given, asked := d.given[name]
-		if header.Typeflag != tar.TypeReg || !asked || given {
+		if header.Typeflag != tar.TypeReg || !d.asked(name) || d.given[name] {
 			continue // what is only told by a link to another one is asked for again
+		}
+		// No script makes such: a few bytes would be read as any number of zeros.
+		for key := range header.PAXRecords {
+			if strings.HasPrefix(key, "GNU.sparse.") {
+				return fmt.Errorf("%q is packed in another way than it should be", name)
+			}
 		}
 		d.given[name] = true
 		modified := header.ModTime.UnixNano()

@@ -14,8 +14,18 @@ import (
 	"temporal-sandbox-agent/sandbox"
 )
 
-// recordMax bounds a record: two paths and some numbers.
-const recordMax = 64 << 10
+// What a sandbox answers is not trusted: it may not take all memory.
+const (
+	// recordMax bounds a record: two paths and some numbers.
+	recordMax = 64 << 10
+	// listMax and dirMax bound all records of an answer, in bytes: those of some
+	// million files, and those of a folder.
+	listMax = 512 << 20
+	dirMax  = 64 << 20
+)
+
+// errEndless is returned for an answer with more records than it may have.
+var errEndless = errors.New("there are more names than can be listed")
 
 // records reads what a script tells of files: a word for the kind of records,
 // and the records, up to one that begins with "end". There are two kinds, as
@@ -24,6 +34,8 @@ type records struct {
 	r     *bufio.Reader
 	nonce string
 	stat  bool
+	most  int // bytes
+	read  int
 }
 
 // begin reads the kind.
@@ -54,10 +66,15 @@ func (rs *records) next() (sandbox.Entry, error) {
 		}
 		return sandbox.Entry{}, io.EOF
 	}
+	next := rs.nextFind
 	if rs.stat {
-		return rs.nextStat()
+		next = rs.nextStat
 	}
-	return rs.nextFind()
+	e, err := next()
+	if err == nil && rs.read > rs.most {
+		err = errEndless
+	}
+	return e, err
 }
 
 // nextFind reads "type mode inode size blocks mtime ctime name NUL target NUL".
@@ -70,6 +87,7 @@ func (rs *records) nextFind() (sandbox.Entry, error) {
 	if err != nil {
 		return sandbox.Entry{}, err
 	}
+	rs.read += len(line) + len(target)
 	f := strings.SplitN(line, " ", 8)
 	if len(f) != 8 {
 		return sandbox.Entry{}, fmt.Errorf("the record %.80q is not whole", line)
@@ -93,6 +111,7 @@ func (rs *records) nextStat() (sandbox.Entry, error) {
 	if err != nil {
 		return sandbox.Entry{}, err
 	}
+	rs.read += len(line) + len(both)
 	f := strings.SplitN(line, " ", 11)
 	if len(f) != 11 {
 		return sandbox.Entry{}, fmt.Errorf("the record %.80q is not whole", line)
@@ -116,11 +135,12 @@ func (rs *records) nextStat() (sandbox.Entry, error) {
 func (rs *records) numbers(e *sandbox.Entry, inode, size, blocks string, modified, changed int64) error {
 	var errs [3]error
 	e.Inode, errs[0] = strconv.ParseUint(inode, 10, 64)
-	var held int64
-	held, errs[1] = strconv.ParseInt(blocks, 10, 64)
+	var held, length uint64
+	held, errs[1] = strconv.ParseUint(blocks, 10, 63-9)
 	if e.Mode.IsRegular() {
-		e.Held = held * 512
-		e.Size, errs[2] = strconv.ParseInt(size, 10, 64)
+		e.Held = int64(held) * 512
+		length, errs[2] = strconv.ParseUint(size, 10, 63)
+		e.Size = int64(length)
 	}
 	e.Modified, e.Changed = modified, changed
 	return errors.Join(errs[:]...)
@@ -147,17 +167,27 @@ func (rs *records) marked() (string, error) {
 
 // readZero reads up to a NUL, which is left out.
 func readZero(r *bufio.Reader) (string, error) {
+	text, err := readTo(r, 0)
+	if err != nil {
+		return "", unexpected(err)
+	}
+	return string(text[:len(text)-1]), nil
+}
+
+// readTo reads up to a character, which is the last of what it returns unless
+// there is an error.
+func readTo(r *bufio.Reader, end byte) ([]byte, error) {
 	var text []byte
 	for {
-		part, err := r.ReadSlice(0)
+		part, err := r.ReadSlice(end)
 		text = append(text, part...)
 		switch {
 		case err == nil:
-			return string(text[:len(text)-1]), nil
+			return text, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return "", unexpected(err)
+			return text, err
 		case len(text) > recordMax:
-			return "", errors.New("a record does not end")
+			return text, errors.New("a record does not end")
 		}
 	}
 }
