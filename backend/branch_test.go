@@ -192,7 +192,7 @@ func TestForkOntoAFolderWithFiles(t *testing.T) {
 		return p.Fork(t.Context(), protocol.ForkRequest{ID: s.ID, Target: target})
 	}
 	_, err := fork(protocol.OntoEmpty)
-	if fault, ok := errors.AsType[*protocol.Fault](err); !ok || fault.Class != protocol.ClassBadInput {
+	if fault, ok := errors.AsType[*protocol.Fault](err); !ok || fault.Class != protocol.ClassOccupied {
 		t.Fatalf("a folder with files: %v", err)
 	}
 	sameTree(t, "refused", picture(t, to), before)

@@ -171,7 +171,7 @@ func (a *Activities) mayReplace(ctx context.Context, in protocol.PlaceSnapshotIn
 		return nil
 	}
 	return &protocol.Fault{
-		Class: protocol.ClassBadInput, Happened: fmt.Sprintf("The folder %s holds other files already", in.Place.Workspace),
+		Class: protocol.ClassOccupied, Happened: fmt.Sprintf("The folder %s holds other files already", in.Place.Workspace),
 		Kept: "Nothing was changed.", Remedy: "Choose an empty folder, or say that its files are to be merged or replaced.",
 	}
 }

@@ -118,6 +118,9 @@ type Receipt struct {
 	Skipped      []Skipped `json:"skipped,omitempty"`
 	SkippedCount int       `json:"skippedCount,omitempty"`
 	DurationMs   int64     `json:"durationMs"`
+	// Left tells that the place it came from is kept, because it holds what was
+	// not captured.
+	Left bool `json:"left,omitempty"`
 	// Undo is the id by which a rewind is taken back.
 	Undo string `json:"undo,omitempty"`
 	// Back is true of a rewind that took another one back: to take this one back

@@ -27,6 +27,7 @@ const (
 	ClassSandboxGone  Class = "sandbox_gone"     // the sandbox no longer exists
 	ClassStepLimit    Class = "step_limit"       // the model did not stop calling tools
 	ClassBadInput     Class = "bad_input"        // what was asked can't be done as asked
+	ClassOccupied     Class = "occupied"         // the folder holds other files: nothing was written
 	ClassNotFound     Class = "not_found"        // no such session, turn, file
 	ClassBusy         Class = "busy"             // draining: ask again
 	ClassInternal     Class = "internal"         // a fault of ours

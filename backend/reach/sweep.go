@@ -3,6 +3,7 @@ package reach
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -40,7 +41,15 @@ func (s *Sweeper) needed(ctx context.Context, without string) (*Set, error) {
 		if record.ID == without {
 			continue
 		}
-		if err := s.Session(ctx, record, needed, func(Object) error { return nil }); err != nil {
+		// What can't be read hides what it needs: nothing is swept then, but when it
+		// is not there at all, so that there is nothing to hide.
+		err := s.Session(ctx, record, needed, func(o Object) error {
+			if o.Err != nil && !errors.Is(o.Err, store.ErrNotFound) {
+				return fmt.Errorf("%s can't be read: %w", o.What, o.Err)
+			}
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -134,7 +134,7 @@ func (s *Service) settleRecord(ctx context.Context, c client.Client, record prot
 // revive begins a session's workflow anew from its record: everything that it
 // needs is there.
 func (s *Service) revive(ctx context.Context, c client.Client, record protocol.Session) error {
-	record.Retry, record.Approvals = nil, nil
+	record.Retry, record.Approvals, record.Moving = nil, nil, nil
 	_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID:                    protocol.AgentID(record.ID),
 		TaskQueue:             protocol.TaskQueue,

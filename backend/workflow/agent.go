@@ -7,6 +7,7 @@ package workflow
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -27,7 +28,7 @@ func AgentWorkflow(ctx workflow.Context, in protocol.AgentInput) error {
 	}
 	switch {
 	case a.s.Setup != nil:
-		a.setUp(ctx)
+		_ = a.setUp(ctx) // the record tells
 	case in.Session.Version == 0 && in.First == nil:
 		a.settle(ctx)
 	}
@@ -47,7 +48,7 @@ func AgentWorkflow(ctx workflow.Context, in protocol.AgentInput) error {
 		case a.s.Setup != nil && a.s.Queue[0].Retry:
 			// Nothing was said yet: it is the files that are tried again.
 			a.s.Queue = slices.Clone(a.s.Queue[1:])
-			a.setUp(ctx)
+			_ = a.setUp(ctx)
 		default:
 			a.turn(ctx)
 		}
@@ -203,6 +204,10 @@ func (a *agent) place() protocol.Place {
 	}
 }
 
+// publishAgain is the pause before a record is projected again that could not
+// be.
+const publishAgain = 30 * time.Second
+
 // publishLoop projects the record whenever it changed. It is the only place
 // that does, so that records leave in the order of their versions.
 func (a *agent) publishLoop(ctx workflow.Context) {
@@ -217,7 +222,13 @@ func (a *agent) publishLoop(ctx workflow.Context) {
 		err = untilDone(ctx, protocol.ActivityPublishSession,
 			protocol.PublishSessionInput{Session: record}, nil)
 		if err != nil {
-			return
+			// A full disk, say: it passes. What is swept goes by the records, so they
+			// must not stay behind.
+			again := workflow.GetVersion(ctx, changePublish, workflow.DefaultVersion, 1) == 1
+			if !again || workflow.Sleep(ctx, publishAgain) != nil {
+				return
+			}
+			continue
 		}
 		a.published = record.Version
 	}

@@ -32,6 +32,7 @@ type world struct {
 	released  []protocol.ReleaseSandboxInput
 	ended     bool
 
+	publish func() error
 	// capture and place say what the snapshot activities do; by default each
 	// capture finds a new snapshot, and everything is placed.
 	capture  func(n int, in protocol.CaptureSnapshotInput) (protocol.CaptureSnapshotResult, error)
@@ -99,6 +100,11 @@ func (w *world) register(env *testsuite.TestWorkflowEnvironment) {
 	r(protocol.ActivityPublishSession, func(_ context.Context, in protocol.PublishSessionInput) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		if w.publish != nil {
+			if err := w.publish(); err != nil {
+				return err
+			}
+		}
 		w.published = append(w.published, in.Session)
 		w.ended = w.ended || in.Ended
 		return nil

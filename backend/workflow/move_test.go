@@ -20,7 +20,12 @@ func (w *world) codes() []string {
 }
 
 func TestATurnIsCommittedWithItsSnapshots(t *testing.T) {
-	w := &world{}
+	w := &world{model: func(n int, in protocol.CallModelInput) (protocol.CallModelResult, error) {
+		if n == 1 {
+			return calls(in, "make"), nil
+		}
+		return protocol.CallModelResult{NextSeq: in.Seq + 1}, nil
+	}}
 	s := newSession(t, w)
 	s.run(input(protocol.ApproveNever))
 	if len(w.captured) != 2 || len(w.commits) != 1 {
@@ -31,6 +36,33 @@ func TestATurnIsCommittedWithItsSnapshots(t *testing.T) {
 	}
 	if got := s.state().Snapshot; got != "snapshot 2" {
 		t.Errorf("the session's snapshot is %q", got)
+	}
+}
+
+// Where no tool ran, the files are what they were.
+func TestATurnWithoutToolsIsCapturedOnce(t *testing.T) {
+	w := &world{}
+	s := newSession(t, w)
+	s.run(input(protocol.ApproveNever))
+	if c := w.commits[0]; len(w.captured) != 1 || c.Base != "snapshot 1" || c.Snapshot != "snapshot 1" || c.Changed != 0 {
+		t.Errorf("%d captures, commit %+v", len(w.captured), c)
+	}
+}
+
+// A record that can't be projected is projected when it can be.
+func TestTheRecordIsProjectedAfterAFullDisk(t *testing.T) {
+	full := true
+	w := &world{publish: func() error {
+		if full {
+			return fault(protocol.ClassDiskFull, 0)
+		}
+		return nil
+	}}
+	s := newSession(t, w)
+	s.at(time.Minute, func() { full = false })
+	s.run(input(protocol.ApproveNever))
+	if last := w.published[len(w.published)-1]; last.Turns != 1 {
+		t.Errorf("the last record is %+v", last)
 	}
 }
 
@@ -110,7 +142,7 @@ func TestSwitch(t *testing.T) {
 	if !last.Quiet || last.Place.Backend != "local" {
 		t.Errorf("captured %+v", last)
 	}
-	if p := w.placed[0]; p.Place.Sandbox != "ref 1" || p.Snapshot != "snapshot 3" || p.From != "local" || p.Source == nil || p.Current != nil {
+	if p := w.placed[0]; p.Place.Sandbox != "ref 1" || p.Snapshot != "snapshot 2" || p.From != "local" || p.Source == nil || p.Current != nil {
 		t.Errorf("placed %+v", p)
 	}
 	// The old place is let go of once the session has moved.

@@ -10,6 +10,10 @@ import (
 // run that is older goes on without until it continues as new.
 const changeSnapshots = "snapshots"
 
+// changePublish names the change with which a record that could not be
+// projected is projected later, instead of never again in that run.
+const changePublish = "publish-again"
+
 // long runs an activity that may take long and can be done again from the
 // beginning, through restarts of the app and short failures. What is worth
 // waiting for longer is the caller's to decide.
@@ -68,8 +72,10 @@ func (a *agent) capture(ctx workflow.Context, quiet, wanted bool) (*protocol.Cap
 			Remedy:   "Choose what to leave out, or that all of it is to be captured.",
 		}
 	}
-	a.s.Snapshot = out.Snapshot
-	a.s.SnapshotAsk = nil
+	if a.s.Snapshot != out.Snapshot || a.s.SnapshotAsk != nil {
+		a.s.Snapshot, a.s.SnapshotAsk = out.Snapshot, nil
+		a.touch() // at once: what no record names may be swept
+	}
 	return &out, nil
 }
 
@@ -108,6 +114,11 @@ func (t *turn) captureEnd(ctx workflow.Context, in *protocol.CommitTurnInput) {
 		return
 	}
 	in.Base = t.base
+	if !t.acted && t.base != "" {
+		// Nothing that the agent did can have changed a file since.
+		in.Snapshot = t.base
+		return
+	}
 	out, fault := t.capture(ctx, false, false)
 	if out == nil {
 		in.NoSnapshot = fault
@@ -116,5 +127,6 @@ func (t *turn) captureEnd(ctx workflow.Context, in *protocol.CommitTurnInput) {
 	in.Snapshot, in.Changed, in.Skipped = out.Snapshot, out.Changed, out.Skipped
 	if t.base == "" {
 		in.Changed = 0 // against nothing, or what an earlier turn left
+		in.NoSnapshot = t.noBase
 	}
 }

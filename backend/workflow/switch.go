@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"strings"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -82,11 +83,13 @@ func (a *agent) switchTo(ctx workflow.Context, in protocol.SwitchInput) (protoco
 	if captured != nil {
 		addSkipped(&receipt, captured.Skipped, captured.SkippedCount)
 	}
+	// What was not captured is nowhere else: its place then stays.
+	receipt.Left = owned && (len(receipt.Excluded) > 0 || captured != nil && captured.SkippedCount > 0)
 	a.mark(ctx, protocol.NoticeItem{
 		Code: "switched", Text: fmt.Sprintf("Switched from %s to %s", receipt.From.Backend, receipt.To.Backend), Receipt: &receipt,
 	})
 	if old.Sandbox != "" {
-		a.release(ctx, old, owned)
+		a.release(ctx, old, owned && !receipt.Left)
 	}
 	return receipt, nil
 }
@@ -115,6 +118,11 @@ func (a *agent) spot() protocol.Spot {
 	return protocol.Spot{Backend: a.s.Backend, Workspace: a.s.Workspace}
 }
 
+// nested tells whether two real paths are the same, or one lies in the other.
+func nested(a, b string) bool {
+	return strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/")
+}
+
 // arrival is a tree on its way to a new place.
 type arrival struct {
 	place    protocol.Place
@@ -135,6 +143,12 @@ func (a *agent) arrive(ctx workflow.Context, v arrival) (protocol.Place, *protoc
 	}
 	a.arrived = made
 	place.Sandbox, place.Workspace = made.Sandbox, made.Workspace
+	if place.Backend == a.s.Backend && !a.s.Confined && !made.Confined && a.s.Sandbox != "" && nested(place.Workspace, a.s.Workspace) {
+		return place, &protocol.Fault{
+			Class: protocol.ClassBadInput, Happened: fmt.Sprintf("The folder %s is, holds or lies in the one that the session works in", place.Workspace),
+			Kept: "Nothing was changed.", Remedy: "Choose another folder.",
+		}
+	}
 	v.receipt.To.Workspace = made.Workspace
 	if v.snapshot == "" {
 		return place, nil // there are no files yet
@@ -199,7 +213,7 @@ func (a *agent) captureTarget(ctx workflow.Context, place protocol.Place) (*prot
 func (a *agent) putBack(ctx workflow.Context, place protocol.Place, made protocol.PrepareSandboxResult, current *protocol.Captured, fault *protocol.Fault) {
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	if current != nil && fault.Class != protocol.ClassBadInput { // that is found before anything is written
+	if current != nil && fault.Class != protocol.ClassOccupied { // that is found before anything is written
 		back := protocol.PlaceSnapshotInput{
 			SessionID: a.s.ID, Place: place, Snapshot: current.Snapshot, From: place.Backend,
 			Onto: protocol.OntoReplace, Current: nil, Exclude: a.s.Snapshots.Exclude, Beside: true,

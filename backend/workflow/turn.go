@@ -41,6 +41,8 @@ type turn struct {
 	capturing bool
 	base      string
 	noBase    *protocol.Fault
+	// acted is true once a tool was to run.
+	acted bool
 	// remade counts sandboxes that were made anew; notices are to be written.
 	remade  int
 	notices []protocol.NoticeItem
@@ -131,6 +133,7 @@ func (t *turn) work(ctx workflow.Context, message protocol.QueuedMessage) *proto
 			return fault
 		}
 		t.s.State = protocol.StateWorking
+		t.ref.Head = t.s.Head // after the line that tells of it
 	}
 	if fault := t.prepare(ctx, message); fault != nil {
 		return fault
@@ -314,6 +317,7 @@ func (t *turn) do(ctx workflow.Context, call protocol.ToolCall) *protocol.Fault 
 	if fault := t.awaitBase(ctx); fault != nil {
 		return fault
 	}
+	t.acted = true
 	in := protocol.RunToolInput{Turn: t.ref, Place: t.place(), Item: call.Item, Call: call.ID}
 	var tries retries
 	for {
