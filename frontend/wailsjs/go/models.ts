@@ -1244,6 +1244,7 @@ export namespace protocol {
 	    skipped?: Skipped[];
 	    skippedCount?: number;
 	    durationMs: number;
+	    left?: boolean;
 	    undo?: string;
 	    back?: boolean;
 	    kept?: string;
@@ -1269,6 +1270,7 @@ export namespace protocol {
 	        this.skipped = this.convertValues(source["skipped"], Skipped);
 	        this.skippedCount = source["skippedCount"];
 	        this.durationMs = source["durationMs"];
+	        this.left = source["left"];
 	        this.undo = source["undo"];
 	        this.back = source["back"];
 	        this.kept = source["kept"];
