@@ -125,6 +125,9 @@ func (c *capture) look(ctx context.Context) error {
 		if !validPath(e.Name) {
 			return fmt.Errorf("the listing holds %q, which is no path", e.Name)
 		}
+		if e.Size < 0 || e.Held < 0 {
+			return fmt.Errorf("the listing holds %q with a size below zero", e.Name)
+		}
 		c.list.add(&e)
 		if n := c.list.len(); n%4096 == 0 {
 			c.progress(Progress{Phase: "list", Files: n})
@@ -136,6 +139,7 @@ func (c *capture) look(ctx context.Context) error {
 	}
 	c.list.sort()
 	c.states = make([]state, c.list.len())
+	var in parents
 	for i := range c.states {
 		e := c.list.entry(i)
 		if i > 0 && c.list.name(c.list.refs[i-1]) == e.Name {
@@ -147,12 +151,21 @@ func (c *capture) look(ctx context.Context) error {
 			c.skipped = append(c.skipped, skipped{e.Name, w})
 			continue
 		}
+		if f := fileOf(&e); !in.enter(&f) || f.Kind == KindLink && !validTarget(f.Target) {
+			// Something else was there in between: no snapshot can hold it like this.
+			c.states[i] = stateOut
+			c.skipped = append(c.skipped, skipped{e.Name, whyUnread})
+			continue
+		}
 		c.result.Files++
 		if e.Mode.IsRegular() {
 			c.result.Bytes += e.Size
 		}
 	}
 	for _, u := range c.listed.Unread {
+		if !validPath(u.Name) {
+			return fmt.Errorf("look into the folder %q: %w", u.Name, u.Why)
+		}
 		c.skipped = append(c.skipped, skipped{u.Name, whyUnlisted})
 	}
 	return nil

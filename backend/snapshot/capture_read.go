@@ -160,6 +160,8 @@ func (c *capture) lookAgain(ctx context.Context) error {
 		case !there[i]:
 			c.states[i] = stateGone
 			c.result.Files--
+		case st == stateRead && c.fresh[i] == nil:
+			return fmt.Errorf("read files: %q was not given", e.Name)
 		case st == stateUnread:
 			c.result.Files--
 			c.skipped = append(c.skipped, skipped{e.Name, whyUnread})

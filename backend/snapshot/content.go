@@ -141,7 +141,7 @@ type stored struct {
 // write stores what r gives. The result is complete once wait has returned. An
 // *errRead tells that r failed.
 func (w *contentWriter) write(r io.Reader, size int64, into *stored) error {
-	n := int(min(size, maxWhole)) + 1
+	n := int(min(max(size, 0), maxWhole)) + 1
 	head, err := w.room(n)
 	if err != nil {
 		return err

@@ -192,7 +192,7 @@ func (d *decoder) file(before string) File {
 		if f.Outside != leadsOutside(f.Path, f.Target) {
 			d.fail("a link is not marked as it should be")
 		}
-		if f.Target == "" || bytes.IndexByte([]byte(f.Target), 0) >= 0 {
+		if !validTarget(f.Target) {
 			d.fail("the target of a link is not allowed")
 		}
 	default:
@@ -257,6 +257,9 @@ func decodeRoot(data []byte) (*root, error) {
 	r := &root{entries: int(d.uvarint(1 << 40)), bytes: int64(d.uvarint(1 << 62))}
 	for range d.count(len(data)) {
 		r.excluded = append(r.excluded, d.path(r.excluded))
+		if d.err != nil {
+			break
+		}
 	}
 	var paths []string
 	for range d.count(len(data)) {

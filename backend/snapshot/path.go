@@ -45,6 +45,11 @@ func validPath(p string) bool {
 	return true
 }
 
+// validTarget tells whether a link can lead there.
+func validTarget(target string) bool {
+	return target != "" && len(target) <= maxPath && strings.IndexByte(target, 0) < 0
+}
+
 // parentOf is the folder of a path, "" for the root.
 func parentOf(p string) string {
 	if i := strings.LastIndexByte(p, '/'); i >= 0 {
