@@ -2,19 +2,42 @@ package backend
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"temporal-sandbox-agent/sandbox"
 )
 
+// ownerFile holds what marks the containers of this installation.
+const ownerFile = "installation"
+
 // owner marks the containers of this installation: another data folder has
-// others, and must not sweep these.
+// others, also one of the same name on another machine that uses the same
+// engine, and must not sweep these. Without one nothing is swept.
 func (b *Backend) owner() string {
-	sum := sha256.Sum256([]byte(b.paths.Data))
-	return hex.EncodeToString(sum[:8])
+	name := filepath.Join(b.paths.Data, ownerFile)
+	made := rand.Text()
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = file.WriteString(made)
+		if err = errors.Join(err, file.Close()); err != nil {
+			_ = os.Remove(name)
+			return ""
+		}
+		return made
+	}
+	for range 20 { // another process may be writing it
+		if text, err := os.ReadFile(name); err == nil && len(text) == len(made) {
+			return string(text)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	b.log.Warn("the installation's mark can't be read: containers are not swept", "file", name)
+	return ""
 }
 
 // orphanAge spares containers that are just being made, or moved to.
@@ -33,6 +56,11 @@ func (b *Backend) sweepContainers(ctx context.Context) {
 		var ref sandbox.Ref
 		if s.Sandbox != "" && json.Unmarshal([]byte(s.Sandbox), &ref) == nil {
 			needed[ref.ID] = true
+		}
+		for _, left := range s.Left {
+			if json.Unmarshal([]byte(left.Sandbox), &ref) == nil {
+				needed[ref.ID] = true
+			}
 		}
 		if s.Setup != nil && s.Setup.Source.Sandbox != "" && json.Unmarshal([]byte(s.Setup.Source.Sandbox), &ref) == nil {
 			needed[ref.ID] = true

@@ -143,6 +143,12 @@ func (a *Activities) placeSnapshot(ctx context.Context, in protocol.PlaceSnapsho
 	defer progress.end()
 	o.Progress = progress.tell
 	put, err := snapshot.Restore(ctx, tree, a.Snapshots, store.ID(in.Snapshot), o)
+	if errors.Is(err, snapshot.ErrDiffers) {
+		return out, &protocol.Fault{
+			Class: protocol.ClassBusy, Happened: "Something else changes the files while they are put into place",
+			Remedy: "Stop what watches or builds there, then try again.", Detail: err.Error(),
+		}
+	}
 	if err != nil {
 		return out, fmt.Errorf("write the files: %w", err)
 	}

@@ -62,9 +62,9 @@ func ExitCode(err error) int {
 
 func faultCode(class protocol.Class) int {
 	switch class {
-	case protocol.ClassUnavailable, protocol.ClassSandboxGone, protocol.ClassNoKey:
+	case protocol.ClassUnavailable, protocol.ClassSandboxGone, protocol.ClassNoKey, protocol.ClassBackendDown:
 		return ExitUnavailable
-	case protocol.ClassBadInput:
+	case protocol.ClassBadInput, protocol.ClassOccupied:
 		return ExitUsage
 	case protocol.ClassCancelled:
 		return ExitInterrupted

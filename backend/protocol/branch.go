@@ -1,6 +1,9 @@
 package protocol
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Onto says what to do with what a local folder holds already when a tree is
 // put there.
@@ -189,6 +192,20 @@ type SnapshotPolicy struct {
 	Whole bool `json:"whole,omitempty"`
 	// Off takes no snapshots.
 	Off bool `json:"off,omitempty"`
+}
+
+// ValidExclude tells whether a path can be left out of snapshots: relative to
+// the root, plain, with slashes.
+func ValidExclude(name string) bool {
+	if name == "" || strings.IndexByte(name, 0) >= 0 {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
 }
 
 // SnapshotAsk is the question what to leave out of a workspace that is over the

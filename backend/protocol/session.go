@@ -77,6 +77,11 @@ type Session struct {
 	Setup *Setup `json:"setup,omitempty"`
 	// Moving is set while the session is being put somewhere, nil otherwise.
 	Moving *Moving `json:"moving,omitempty"`
+	// Left are places that the session moved away from and that are kept, because
+	// they hold what was not captured. They go when the session is destroyed.
+	Left []Place `json:"left,omitempty"`
+	// Held is the snapshot of what a folder held where files are just being put.
+	Held string `json:"held,omitempty"`
 	// Rewinds are the last rewinds, newest last, at most 20: each can be undone.
 	Rewinds []Rewound `json:"rewinds,omitempty"`
 	// Usage sums the tokens of all turns.

@@ -113,7 +113,7 @@ type walk struct {
 }
 
 func (w *walk) session(ctx context.Context, record protocol.Session) error {
-	snapshots := []string{record.Snapshot}
+	snapshots := []string{record.Snapshot, record.Held}
 	heads := []string{record.Head}
 	for _, r := range record.Rewinds {
 		heads, snapshots = append(heads, r.Head), append(snapshots, r.Snapshot)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"temporal-sandbox-agent/backend/protocol"
+	"temporal-sandbox-agent/backend/snapshot"
 	"temporal-sandbox-agent/backend/store"
 )
 
@@ -41,10 +42,11 @@ func (s *Sweeper) needed(ctx context.Context, without string) (*Set, error) {
 		if record.ID == without {
 			continue
 		}
-		// What can't be read hides what it needs: nothing is swept then, but when it
-		// is not there at all, so that there is nothing to hide.
+		// What can't be read now (no file handles, a newer version's form) hides what
+		// it needs: nothing is swept then. What is gone or damaged hides nothing that
+		// anybody could still get at.
 		err := s.Session(ctx, record, needed, func(o Object) error {
-			if o.Err != nil && !errors.Is(o.Err, store.ErrNotFound) {
+			if o.Err != nil && !errors.Is(o.Err, store.ErrNotFound) && !errors.Is(o.Err, store.ErrCorrupt) && !errors.Is(o.Err, snapshot.ErrInvalid) {
 				return fmt.Errorf("%s can't be read: %w", o.What, o.Err)
 			}
 			return nil
@@ -61,11 +63,20 @@ func (s *Sweeper) needed(ctx context.Context, without string) (*Set, error) {
 func (s *Sweeper) Sweep(ctx context.Context, grace time.Duration) (protocol.Swept, error) {
 	// Before the sessions are looked at: what is put from now on is spared.
 	before := s.Now().Add(-grace)
-	needed, err := s.needed(ctx, "")
-	if err != nil {
-		return protocol.Swept{}, fmt.Errorf("sweep the store: %w", err)
+	var needed *Set
+	var failed error
+	// The sessions are looked at when the first object is asked for: nobody
+	// captures then.
+	keep := func(id store.ID) bool {
+		if needed == nil && failed == nil {
+			needed, failed = s.needed(ctx, "")
+		}
+		return failed != nil || needed.Has(id)
 	}
-	n, bytes, err := s.Keeper.Sweep(ctx, needed.Has, before)
+	n, bytes, err := s.Keeper.Sweep(ctx, keep, before)
+	if err = errors.Join(failed, err); err != nil {
+		err = fmt.Errorf("sweep the store: %w", err)
+	}
 	return protocol.Swept{Objects: n, Bytes: bytes}, err
 }
 

@@ -100,7 +100,7 @@ func (s *Service) captureNow(ctx context.Context, record protocol.Session) (snap
 		return snapshot.Captured{}, placeFault("look at the files", err)
 	}
 	captured, err := snapshot.Capture(ctx, tree, s.Snapshots, snapshot.CaptureOptions{
-		Index: s.Places.IndexFile(place), Exclude: record.Snapshots.Exclude, Limits: snapshot.Limits{Whole: record.Snapshots.Whole},
+		Index: s.Places.LiveIndexFile(place), Exclude: record.Snapshots.Exclude, Limits: snapshot.Limits{Whole: record.Snapshots.Whole},
 	})
 	if err != nil {
 		return captured, placeFault("look at the files", err)

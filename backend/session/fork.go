@@ -60,6 +60,9 @@ func (s *Service) begin(ctx context.Context, in protocol.ForkInput) (protocol.Fo
 	}
 	if record.Setup != nil {
 		fault := record.Fault
+		if record.Held != "" {
+			return protocol.ForkResult{}, fault // only it knows what the folder held
+		}
 		if err := s.Destroy(ctx, record.ID, true); err != nil {
 			s.Log.Warn("a fork that could not be set up is still there", "session", record.ID, "error", err)
 		}
@@ -111,13 +114,19 @@ func (s *Service) Checkpoint(ctx context.Context, id string) (protocol.Session, 
 	return record, err
 }
 
+// awaitRecord is how long a new session may take to have a record.
+const awaitRecord = time.Minute
+
 // awaitSetup waits until a new session's files are in place, or can't be put
 // there.
 func (s *Service) awaitSetup(ctx context.Context, id string) (protocol.Session, error) {
-	pause := 3 * time.Millisecond
+	pause, seen, began := 3*time.Millisecond, false, time.Now()
 	for {
 		record, err := s.Transcript.Session(ctx, id)
+		seen = seen || err == nil
 		switch {
+		case err != nil && isNotFound(err) && (seen || time.Since(began) > awaitRecord):
+			return record, &protocol.Fault{Class: protocol.ClassNotFound, Happened: "The new session was destroyed while its files were put into place"}
 		case err == nil && (record.Setup == nil && record.Moving == nil || record.Setup != nil && record.Fault != nil):
 			return record, nil
 		case err != nil && !errors.Is(err, store.ErrNotFound) && !isNotFound(err):

@@ -97,7 +97,13 @@ func (s *Service) SaveFile(ctx context.Context, id, name, raw, to string) error 
 		folder = info.Mode.IsDir()
 	}
 	if folder && !strings.HasSuffix(to, ".tar.gz") {
-		to += ".tar.gz"
+		to += ".tar.gz" // nobody was asked about this name
+		if _, err := os.Lstat(to); err == nil {
+			return &protocol.Fault{
+				Class: protocol.ClassBadInput, Happened: "There is a file " + filepath.Base(to) + " already", Kept: "It was not changed.",
+				Remedy: "Choose another name, or this one with its ending.",
+			}
+		}
 	}
 	err = replaceFile(to, func(w io.Writer) error {
 		if folder {

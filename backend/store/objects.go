@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"time"
 )
@@ -257,6 +258,10 @@ func (s *SQLite) stored(ctx context.Context, row []byte) (kind int, data []byte,
 		}
 		// A sweep may have moved it between the two readings.
 		if !again || !errors.Is(err, fs.ErrNotExist) {
+			// Only what shows that it is not there: any other error may pass.
+			if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				return 0, nil, err
+			}
 			return 0, nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
 	}

@@ -28,7 +28,7 @@ func AgentWorkflow(ctx workflow.Context, in protocol.AgentInput) error {
 	}
 	switch {
 	case a.s.Setup != nil:
-		_ = a.setUp(ctx) // the record tells
+		a.stoppable(ctx, func(ctx workflow.Context) { _ = a.setUp(ctx) }) // the record tells
 	case in.Session.Version == 0 && in.First == nil:
 		a.settle(ctx)
 	}
@@ -48,7 +48,7 @@ func AgentWorkflow(ctx workflow.Context, in protocol.AgentInput) error {
 		case a.s.Setup != nil && a.s.Queue[0].Retry:
 			// Nothing was said yet: it is the files that are tried again.
 			a.s.Queue = slices.Clone(a.s.Queue[1:])
-			_ = a.setUp(ctx)
+			a.stoppable(ctx, func(ctx workflow.Context) { _ = a.setUp(ctx) })
 		default:
 			a.turn(ctx)
 		}
@@ -177,6 +177,9 @@ func (a *agent) finish(ctx workflow.Context) error {
 	// user's wish to be rid of the session goes first.
 	if err := untilDone(ctx, protocol.ActivityReleaseSandbox, release, nil); err != nil {
 		workflow.GetLogger(ctx).Warn("sandbox not released", "session", a.s.ID, "error", err)
+	}
+	for _, left := range a.s.Left {
+		a.release(ctx, left, a.end.RemoveWorkspace)
 	}
 	a.touch()
 	return untilDone(ctx, protocol.ActivityPublishSession,

@@ -11,6 +11,11 @@ import (
 )
 
 func (m *manager) checkFork(in protocol.ForkInput) error {
+	for _, e := range in.Snapshots.Exclude {
+		if !protocol.ValidExclude(e) {
+			return reject(protocol.ClassBadInput, "%q can't be left out: name a folder or file relative to the workspace", e)
+		}
+	}
 	return m.checkCreate(protocol.CreateInput{ID: in.ID, Title: in.Title, Place: in.Place, Options: in.Options})
 }
 

@@ -100,7 +100,13 @@ func (a *agent) drainSignals(ctx workflow.Context) {
 }
 
 func (a *agent) interrupt(v protocol.Interrupt) {
-	if a.s.Turn == nil || a.stopTurn == nil || (v.Turn != "" && v.Turn != a.s.Turn.ID) {
+	if v.Turn != "" && (a.s.Turn == nil || v.Turn != a.s.Turn.ID) {
+		return
+	}
+	if a.s.Turn == nil || a.stopTurn == nil {
+		if a.stopMove != nil {
+			a.stopMove()
+		}
 		return
 	}
 	if !a.s.Turn.Stopping {

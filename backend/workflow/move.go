@@ -54,14 +54,20 @@ func (a *agent) inTurn(ctx workflow.Context, tell *protocol.Moving, stop bool, r
 func (a *agent) move(ctx workflow.Context) {
 	m := a.moves[0]
 	a.moves = slices.Clone(a.moves[1:])
-	working, stop := workflow.WithCancel(ctx)
-	a.stopMove = stop
-	m.fault = m.run(working)
-	stop()
-	a.stopMove = nil
+	a.stoppable(ctx, func(ctx workflow.Context) { m.fault = m.run(ctx) })
 	a.s.Moving = nil
 	a.touch()
 	m.done = true
+}
+
+// stoppable runs what Stop and the end of the session cut off.
+func (a *agent) stoppable(ctx workflow.Context, run func(workflow.Context)) {
+	working, stop := workflow.WithCancel(ctx)
+	defer stop()
+	outer := a.stopMove
+	a.stopMove = stop
+	run(working)
+	a.stopMove = outer
 }
 
 // dropMoves answers the moves that will not be done: the session ends.
@@ -88,6 +94,8 @@ func moving(ctx workflow.Context, what string, to protocol.Spot) *protocol.Movin
 // mark writes a line into the conversation between two turns. The session does
 // not fail if it can't: the line only tells.
 func (a *agent) mark(ctx workflow.Context, notice protocol.NoticeItem) {
+	ctx, cancel := workflow.NewDisconnectedContext(ctx) // it tells of a stopped move, too
+	defer cancel()
 	a.s.Serial++
 	var out protocol.CommitTurnResult
 	err := untilDone(ctx, protocol.ActivityCommitMark, protocol.CommitMarkInput{
@@ -156,6 +164,9 @@ func (a *agent) checkSetSnapshots(p protocol.SnapshotPolicy) error {
 	size := 0
 	for _, e := range p.Exclude {
 		size += len(e)
+		if !protocol.ValidExclude(e) {
+			return reject(protocol.ClassBadInput, "%q can't be left out: name a folder or file relative to the workspace", e)
+		}
 	}
 	if len(p.Exclude) > maxExclude || size > 16<<10 {
 		return reject(protocol.ClassBadInput, "too many folders to leave out: at most %d", maxExclude)

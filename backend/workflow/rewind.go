@@ -67,6 +67,14 @@ func (a *agent) rewind(ctx workflow.Context, in protocol.RewindInput) (protocol.
 		RewindWhat: in.What, Excluded: a.s.Snapshots.Exclude, Undo: in.ID, Back: back,
 	}
 	files := in.What != protocol.RewindConversation
+	if a.s.Setup != nil {
+		if fault := a.setUp(ctx); fault != nil {
+			return receipt, fault
+		}
+	}
+	if files && a.s.Sandbox == "" {
+		return receipt, &protocol.Fault{Class: protocol.ClassBadInput, Happened: "The session has no files yet", Kept: "Nothing was changed."}
+	}
 	captured, fault := a.capture(ctx, files, files)
 	if fault != nil && files {
 		return receipt, fault

@@ -38,6 +38,7 @@ func (a *agent) setUp(ctx workflow.Context) *protocol.Fault {
 	receipt.To, receipt.Snapshot = a.spot(), setup.Snapshot
 	receipt.DurationMs = since(ctx, began)
 	a.mark(ctx, protocol.NoticeItem{Code: "begun", Text: begun(setup, receipt), Receipt: &receipt})
+	a.s.Held = ""
 	return nil
 }
 

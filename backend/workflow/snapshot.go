@@ -119,7 +119,9 @@ func (t *turn) captureEnd(ctx workflow.Context, in *protocol.CommitTurnInput) {
 		in.Snapshot = t.base
 		return
 	}
-	out, fault := t.capture(ctx, false, false)
+	var out *protocol.CaptureSnapshotResult
+	var fault *protocol.Fault
+	t.stoppable(ctx, func(ctx workflow.Context) { out, fault = t.capture(ctx, false, false) })
 	if out == nil {
 		in.NoSnapshot = fault
 		return

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/workflow"
@@ -88,6 +89,11 @@ func (a *agent) switchTo(ctx workflow.Context, in protocol.SwitchInput) (protoco
 	a.mark(ctx, protocol.NoticeItem{
 		Code: "switched", Text: fmt.Sprintf("Switched from %s to %s", receipt.From.Backend, receipt.To.Backend), Receipt: &receipt,
 	})
+	a.s.Held = ""
+	if receipt.Left {
+		a.s.Left = append(slices.Clone(a.s.Left), old)
+		a.touch()
+	}
 	if old.Sandbox != "" {
 		a.release(ctx, old, owned && !receipt.Left)
 	}
@@ -162,6 +168,8 @@ func (a *agent) arrive(ctx workflow.Context, v arrival) (protocol.Place, *protoc
 		}
 		if current.Entries > 0 {
 			v.receipt.Kept = current.Snapshot
+			a.s.Held = current.Snapshot // until a line of the conversation names it
+			a.touch()
 		}
 	}
 	var put protocol.PlaceSnapshotResult
@@ -219,8 +227,12 @@ func (a *agent) putBack(ctx workflow.Context, place protocol.Place, made protoco
 			Onto: protocol.OntoReplace, Current: nil, Exclude: a.s.Snapshots.Exclude, Beside: true,
 		}
 		if err := long(ctx, protocol.ActivityPlaceSnapshot, back, nil); err != nil {
+			a.release(ctx, place, false)
 			fault.Kept = fmt.Sprintf("The session is where it was. What %s held before is in snapshot %.12s.", place.Workspace, current.Snapshot)
+			return
 		}
 	}
+	a.s.Held = ""
+	a.touch()
 	a.release(ctx, place, made.OwnWorkspace)
 }

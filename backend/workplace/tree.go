@@ -70,6 +70,16 @@ func (t tree) Apply(ctx context.Context, remove []string, makes iter.Seq2[snapsh
 // snapshot reads only what changed. It may be lost. Empty is nowhere.
 func (p *Places) IndexFile(place *Place) string { return p.indexFile(place.Ref) }
 
+// LiveIndexFile is as IndexFile, for looking at the files beside the session's
+// snapshots: what was captured for that belongs to nobody, and must not be
+// taken for stored by a snapshot that stays.
+func (p *Places) LiveIndexFile(place *Place) string {
+	if name := p.indexFile(place.Ref); name != "" {
+		return name + ".live"
+	}
+	return ""
+}
+
 func (p *Places) indexFile(ref string) string {
 	if p.IndexDir == "" {
 		return ""
@@ -81,6 +91,6 @@ func (p *Places) indexFile(ref string) string {
 // dropIndex forgets what the files of a place looked like that is gone.
 func (p *Places) dropIndex(ref string) {
 	if name := p.indexFile(ref); name != "" {
-		_ = os.Remove(name) // what stays behind is only space
+		_, _ = os.Remove(name), os.Remove(name+".live") // what stays behind is only space
 	}
 }

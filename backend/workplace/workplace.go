@@ -100,11 +100,24 @@ func (p *Places) Backend(name string) (Backend, error) {
 // Open returns the session's sandbox: the one that is open already, the one
 // that its reference names, or a new one. Two callers at a time get the same.
 func (p *Places) Open(ctx context.Context, session string, place protocol.Place) (*Place, error) {
+	for {
+		opened, joined, err := p.join(ctx, session, place)
+		if !joined || ctx.Err() != nil || err == nil && (place.Sandbox == "" || opened.Ref == place.Sandbox) {
+			return opened, err
+		}
+		// Who opened it gave up, or opened another place, where the session was or
+		// will be: that is not our answer.
+	}
+}
+
+// join opens a session's place, or waits for who opens it.
+func (p *Places) join(ctx context.Context, session string, place protocol.Place) (opened *Place, joined bool, err error) {
 	p.mu.Lock()
 	o, ok := p.open[session]
 	if ok && place.Sandbox != "" && o.ref != place.Sandbox && isDone(o) {
 		ok = false // the session moved: open it where it is now
 	}
+	joined = ok
 	if !ok {
 		o = &opening{ref: place.Sandbox, done: make(chan struct{})}
 		p.open[session] = o
@@ -123,9 +136,9 @@ func (p *Places) Open(ctx context.Context, session string, place protocol.Place)
 	p.mu.Unlock()
 	select {
 	case <-o.done:
-		return o.place, o.err
+		return o.place, joined, o.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, joined, ctx.Err()
 	}
 }
 

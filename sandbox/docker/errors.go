@@ -30,6 +30,9 @@ func wrap(op string, err error) error {
 		e.Kind, e.Remedy = sandbox.KindTimeout, "See whether the Docker engine is busy or stuck: docker info."
 	case unreachable(err):
 		e.Remedy = remedyEngine
+	case cerrdefs.IsNotFound(err) && !strings.Contains(strings.ToLower(err.Error()), "no such container"):
+		// Something that the container needs, its network, say: it is there itself.
+		e.Kind, e.Remedy = sandbox.KindInvalid, "See what docker inspect says of the container."
 	case cerrdefs.IsNotFound(err):
 		e.Kind = sandbox.KindGone
 		e.Err = errors.New("the container is gone: it was removed")

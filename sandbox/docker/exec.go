@@ -391,13 +391,16 @@ func (r *run) lost(ctx context.Context, copyErr error) (sandbox.Result, error) {
 		return sandbox.Result{}, wrap(opRun, runErr)
 	case !runs:
 		return sandbox.Result{}, advise(fail(sandbox.KindUnavailable, opRun, "the container stopped while the command ran"), "Try again: it is started then.")
+	case cerrdefs.IsNotFound(err):
+		// The container runs on: an engine that was restarted forgets commands.
+		return sandbox.Result{}, fail(sandbox.KindTransport, opRun, "the engine no longer knows of the command: %w", err)
 	case err != nil:
 		return sandbox.Result{}, wrap(opRun, err)
 	case found.Running:
 		// Nobody would ever hear of it again.
 		return sandbox.Result{}, errors.Join(fail(sandbox.KindTransport, opRun, "the connection to the command broke: %w", copyErr), r.kill(ctx))
 	case r.pid.Load() == 0:
-		return sandbox.Result{}, advise(fail(sandbox.KindUnavailable, opRun, "the engine could not start it (%d): %s", found.ExitCode, strings.TrimSpace(r.raw.String())),
+		return sandbox.Result{}, advise(fail(sandbox.KindInvalid, opRun, "the engine could not start it (%d): %s", found.ExitCode, strings.TrimSpace(r.raw.String())),
 			"Use an image that has a POSIX shell and the usual tools.")
 	case found.ExitCode > 128:
 		return resultOf(found.ExitCode), nil

@@ -92,7 +92,7 @@ func (s *Sandbox) wake(ctx context.Context, op string) error {
 			}
 		}
 		if try > 20 {
-			return advise(fail(sandbox.KindUnavailable, op, "the container does not stay up: it is %s, with the code %d", state.Status, state.ExitCode),
+			return advise(fail(sandbox.KindInvalid, op, "the container does not stay up: it is %s, with the code %d", state.Status, state.ExitCode),
 				"Use an image that has the usual tools; this one may have no sleep.")
 		}
 	}
