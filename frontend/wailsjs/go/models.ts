@@ -489,6 +489,8 @@ export namespace protocol {
 	    snapshotAsk?: SnapshotAsk;
 	    setup?: Setup;
 	    moving?: Moving;
+	    left?: Place[];
+	    held?: string;
 	    rewinds?: Rewound[];
 	    usage: Usage;
 	    contextTokens: number;
@@ -528,6 +530,8 @@ export namespace protocol {
 	        this.snapshotAsk = this.convertValues(source["snapshotAsk"], SnapshotAsk);
 	        this.setup = this.convertValues(source["setup"], Setup);
 	        this.moving = this.convertValues(source["moving"], Moving);
+	        this.left = this.convertValues(source["left"], Place);
+	        this.held = source["held"];
 	        this.rewinds = this.convertValues(source["rewinds"], Rewound);
 	        this.usage = this.convertValues(source["usage"], Usage);
 	        this.contextTokens = source["contextTokens"];
