@@ -61,6 +61,9 @@ const maxSameName = 1000
 func freeName(ctx context.Context, files sandbox.FS, dir, name string) (string, error) {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
+	if stem == "" { // .env has a name, and no ending
+		stem, ext = ext, ""
+	}
 	for n := 1; n <= maxSameName; n++ {
 		full := path.Join(dir, name)
 		_, err := files.Stat(ctx, full)

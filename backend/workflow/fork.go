@@ -81,7 +81,7 @@ func (m *manager) forkTitle(in protocol.ForkInput) string {
 
 // shorten cuts a title so that it fits with what is added.
 func shorten(base, suffix string) string {
-	for len(base)+len(suffix) > maxTitle {
+	for base != "" && len(base)+len(suffix) > maxTitle {
 		_, n := utf8.DecodeLastRuneInString(base)
 		base = base[:len(base)-n]
 	}
