@@ -317,7 +317,17 @@ func TestChangesAndRevert(t *testing.T) {
 	if got := p.file(s, "a") + p.file(s, "gone") + p.file(s, "d/n"); got != "1\n2\n3\nx\n" {
 		t.Errorf("reverted: %q", got)
 	}
-	record := p.until(s.ID, "the reverts", func(s protocol.Session) bool { return len(s.Rewinds) == 3 })
+	// What snapshots leave out is not touched by the revert of its folder.
+	p.must(errors.Join(os.MkdirAll(filepath.Join(s.Workspace, "d", "left"), 0o755), os.WriteFile(filepath.Join(s.Workspace, "d", "left", "out"), []byte("kept"), 0o644)))
+	p.must(p.Sessions.SetSnapshots(t.Context(), s.ID, protocol.SnapshotPolicy{Exclude: []string{"d/left"}}))
+	_, err = p.Sessions.Revert(t.Context(), protocol.RevertRequest{ID: s.ID, Scope: protocol.ChangeScope{Turn: "last"}, Path: "d"})
+	p.must(err)
+	if got := p.file(s, "d/left/out"); got != "kept" {
+		t.Errorf("what is left out of snapshots is %q", got)
+	}
+	p.must(os.RemoveAll(filepath.Join(s.Workspace, "d")))
+	p.must(p.Sessions.SetSnapshots(t.Context(), s.ID, protocol.SnapshotPolicy{}))
+	record := p.until(s.ID, "the reverts", func(s protocol.Session) bool { return len(s.Rewinds) == 4 })
 	_, err = p.Sessions.Rewind(t.Context(), protocol.RewindRequest{ID: s.ID, Undo: record.Rewinds[2].ID})
 	p.must(err)
 	if got := p.file(s, "d/n") + p.file(s, "a"); got != "n\n1\n2\n3\n" {
@@ -378,5 +388,41 @@ func TestExportAndImport(t *testing.T) {
 	q.must(err)
 	if len(sessions) != 1 {
 		t.Errorf("%d sessions after refused imports", len(sessions))
+	}
+}
+
+// What no snapshot has is not lost with the place that a session leaves, and
+// goes when the session is destroyed.
+func TestASwitchKeepsWhatWasLeftOut(t *testing.T) {
+	p := start(t, 0)
+	p.model.Push(llmtest.Call("exec_command", `{"cmd":"mkdir data; echo left > data/out; echo in > in"}`), llmtest.Text("done"))
+	created, err := p.Sessions.Create(t.Context(), protocol.CreateRequest{
+		Options: protocol.Options{Approve: protocol.ApproveNever}, First: &protocol.SendRequest{ID: "m1", Text: "begin"},
+	})
+	p.must(err)
+	s := p.until(created.ID, "the first turn", idle(1))
+	p.must(p.Sessions.SetSnapshots(t.Context(), s.ID, protocol.SnapshotPolicy{Exclude: []string{"data"}}))
+	old, to := s.Workspace, folder(t)
+	// The same folder under another name is no other place.
+	link := filepath.Join(t.TempDir(), "link")
+	p.must(os.Symlink(old, link))
+	_, err = p.Switch(t.Context(), protocol.SwitchRequest{ID: s.ID, Target: local(link)})
+	if fault, ok := errors.AsType[*protocol.Fault](err); !ok || fault.Class != protocol.ClassBadInput {
+		t.Fatalf("a switch onto the same folder: %v", err)
+	}
+	if got := p.file(s, "in"); got != "in\n" {
+		t.Fatalf("after that the file is %q", got)
+	}
+	receipt, err := p.Switch(t.Context(), protocol.SwitchRequest{ID: s.ID, Target: local(to)})
+	p.must(err)
+	if !receipt.Left || p.file(protocol.Session{Workspace: old}, "data/out") != "left\n" || p.file(protocol.Session{Workspace: to}, "in") != "in\n" {
+		t.Errorf("the receipt is %+v", receipt)
+	}
+	p.must(p.Sessions.Destroy(t.Context(), s.ID, true))
+	if _, err := os.Stat(old); !os.IsNotExist(err) {
+		t.Errorf("the place that was kept is still there: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(to, "in")); err != nil {
+		t.Errorf("the user's folder: %v", err)
 	}
 }

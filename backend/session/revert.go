@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"temporal-sandbox-agent/backend/protocol"
@@ -47,12 +48,14 @@ func (s *Service) Revert(ctx context.Context, request protocol.RevertRequest) (p
 		What: "revert", Snapshot: from, Kept: kept.Snapshot, Undo: in.ID, Turn: record.Turns,
 		From: protocol.Spot{Backend: record.Backend, Workspace: kept.Workspace}, To: protocol.Spot{Backend: record.Backend, Workspace: kept.Workspace},
 	}
-	receipt.Written, receipt.Removed, err = s.putBack(ctx, record.ID, store.ID(from), name)
+	receipt.Written, receipt.Removed, err = s.putBack(ctx, record.ID, store.ID(from), store.ID(kept.Snapshot), name)
 	return receipt, err
 }
 
-// putBack makes the entry at name as a snapshot has it.
-func (s *Service) putBack(ctx context.Context, id string, root store.ID, name string) (written, removed int, err error) {
+// putBack makes the entry at name, with what is below it, as a snapshot has it.
+// now is a snapshot of what is there: what it does not have, because it is left
+// out or can't be captured, is not touched.
+func (s *Service) putBack(ctx context.Context, id string, root, now store.ID, name string) (written, removed int, err error) {
 	place, err := s.place(ctx, id)
 	if err != nil {
 		return 0, 0, err
@@ -69,9 +72,17 @@ func (s *Service) putBack(ctx context.Context, id string, root store.ID, name st
 	if err != nil {
 		return 0, 0, storeFault("read the snapshot", err)
 	}
-	var remove []string
-	if _, err := place.Sandbox.Files().Stat(ctx, name); err == nil {
-		remove = []string{name}
+	there, err := snapshot.Load(ctx, s.Snapshots, now)
+	if err != nil {
+		return 0, 0, storeFault("read the snapshot", err)
+	}
+	present, err := s.entriesAt(ctx, there, name)
+	if err != nil {
+		return 0, 0, storeFault("read the snapshot", err)
+	}
+	remove, err := tooMuch(present, makes, name, there)
+	if err != nil {
+		return 0, 0, err
 	}
 	err = tree.Apply(ctx, remove, func(yield func(snapshot.Make, error) bool) {
 		for _, f := range makes {
@@ -93,6 +104,39 @@ func (s *Service) putBack(ctx context.Context, id string, root store.ID, name st
 		return 0, 0, placeFault("revert the file", err)
 	}
 	return len(makes), len(remove), nil
+}
+
+// tooMuch are the entries at name or below it that are there and should not be.
+// A folder in which something is that no snapshot has is not removed.
+func tooMuch(present, wanted []snapshot.File, name string, there *snapshot.Manifest) ([]string, error) {
+	kinds := map[string]snapshot.Kind{}
+	for _, f := range wanted {
+		kinds[f.Path] = f.Kind
+	}
+	outside := there.Excluded()
+	for _, skipped := range there.Skipped() {
+		outside = append(outside, skipped.Path)
+	}
+	below := func(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+	var remove []string
+	for _, f := range present {
+		kind, ok := kinds[f.Path]
+		gone := len(remove) > 0 && below(f.Path, remove[len(remove)-1]) // with its folder
+		if !below(f.Path, name) || ok && kind == f.Kind || gone {
+			continue
+		}
+		if f.Kind == snapshot.KindDir && slices.ContainsFunc(outside, func(o string) bool { return below(o, f.Path) }) {
+			if ok {
+				return nil, &protocol.Fault{
+					Class: protocol.ClassBadInput, Happened: "The folder " + readable(f.Path) + " holds what snapshots leave out: it can't make way for a file",
+					Kept: "Nothing was changed.", Remedy: "Move it away first.",
+				}
+			}
+			continue
+		}
+		remove = append(remove, f.Path)
+	}
+	return remove, nil
 }
 
 // entriesAt are the entry at name and those below it, after the folders that it
