@@ -82,6 +82,8 @@ export interface Receipt {
   skipped?: Skipped[];
   skippedCount?: number;
   durationMs: number;
+  /** The place it came from is kept: it holds what was not captured. */
+  left?: boolean;
   undo?: string;
   /** A rewind that took another one back: to undo this one does that again. */
   back?: boolean;

@@ -140,6 +140,7 @@ export function receiptWords(r: Receipt, said = ''): ReceiptWords {
   }
   add('Snapshot', short(r.snapshot), true);
   add('Kept from before', short(r.kept), true);
+  if (r.left) add('Left in place', `${r.from.workspace || r.from.backend}: it holds what snapshots leave out, and goes when the session is destroyed`);
   if (r.durationMs > 0) add('Took', duration(r.durationMs));
   const back = (r.what === 'rewind' || r.what === 'revert') && !r.fault && said !== '';
   return { text: back ? `${said}${r.written + r.removed > 0 ? `: ${plural(r.written + r.removed, 'change')}` : ''}` : lineOf(r), facts };
