@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,6 +80,15 @@ func (a *App) told(asJSON bool, m moved) error {
 	return nil
 }
 
+// left says what became of a command that nobody waits for any more: it is
+// durable.
+func left(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return &exitError{code: ExitInterrupted, err: errors.New("left; what was begun goes on, now or when the app is opened again")}
+}
+
 // bytesText writes a size for people.
 func bytesText(n int64) string {
 	const unit = 1000
@@ -124,7 +135,7 @@ During a turn, say --when last (from the last turn that is over) or --when end (
 				}
 				out, err := b.Sessions.Fork(ctx, request)
 				if err != nil {
-					return err
+					return left(ctx, err)
 				}
 				n := out.Session
 				return a.told(asJSON, moved{n.ID, n.Title, "forked", n.Backend, n.Workspace, out.Receipt})
@@ -160,7 +171,7 @@ During a turn, say --when end (after it) or --when stop (stop it first).`,
 				}
 				receipt, err := b.Sessions.Switch(ctx, protocol.SwitchRequest{ID: s.ID, When: protocol.When(when), Target: target})
 				if err != nil {
-					return err
+					return left(ctx, err)
 				}
 				if err := b.Sessions.Settle(ctx, s.ID); err != nil {
 					return err
@@ -205,7 +216,7 @@ is in the workspace is captured first, so that --undo puts everything back as it
 				}
 				receipt, err := b.Sessions.Rewind(ctx, request)
 				if err != nil {
-					return err
+					return left(ctx, err)
 				}
 				if err := b.Sessions.Settle(ctx, s.ID); err != nil {
 					return err

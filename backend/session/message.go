@@ -24,14 +24,14 @@ func (s *Service) Send(ctx context.Context, id string, request protocol.SendRequ
 	return result, err
 }
 
-// RetryTurn works the failed last turn again.
+// RetryTurn works the failed last turn again, or has one that waits try now.
 func (s *Service) RetryTurn(ctx context.Context, id string) error {
 	record, err := s.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	if record.Retry != nil {
-		return s.nudge(ctx, id)
+	if record.Turn != nil {
+		return s.nudge(ctx, id) // it waits to try again, or is just doing so
 	}
 	message := protocol.QueuedMessage{ID: NewID(), Retry: true}
 	return s.update(ctx, protocol.AgentID(id), protocol.UpdateRetryTurn, message.ID, message, nil)
