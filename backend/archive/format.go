@@ -11,9 +11,10 @@
 //	'E'  the end: the number of objects (8 bytes, little-endian) and the SHA-256
 //	     of all bytes of the stream before this frame.
 //
-// Objects come in no particular order, each once. A reader takes nothing on
-// trust: every object is hashed, everything that the head leads to must be there
-// and sound, and names of files are checked as those of any snapshot.
+// Objects come in no particular order, each once, and none that nothing names. A
+// reader takes nothing on trust: every object is hashed, everything that the head
+// leads to must be there and sound, and names of files are checked as those of
+// any snapshot.
 package archive
 
 import (

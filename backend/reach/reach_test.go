@@ -39,7 +39,7 @@ func (w *world) family() family {
 	turn := protocol.TurnRef{SessionID: "p", TurnID: "p.4", Index: 3, Head: two}
 	w.write(turn, user(w.file("open.txt")), shows(w.put("open image")))
 	parent := protocol.Session{
-		ID: "p", Version: 1, Title: "Parent", Head: two, Turns: 2, Snapshot: w.files("now"),
+		ID: "p", Version: 1, Title: "Parent", Head: two, Turns: 2, Snapshot: w.files("now"), Held: w.files("held"),
 		Queue:   []protocol.QueuedMessage{{ID: "q", Content: w.message("queued.txt")}},
 		Turn:    &protocol.OpenTurn{ID: "p.4", Index: 3, Content: []string{w.message("worked.txt")}},
 		Rewinds: []protocol.Rewound{{ID: "r", Head: undone, Turns: 3, Snapshot: w.files("before the rewind")}},
@@ -110,6 +110,7 @@ func TestEachReferenceCounts(t *testing.T) {
 		{"turn's messages", f.parent, func(s *protocol.Session) { s.Turn = &protocol.OpenTurn{ID: "p.4"} }, []string{"the content of worked.txt"}},
 		{"rewinds", f.parent, func(s *protocol.Session) { s.Rewinds = nil }, []string{"the content of undone.txt", "files of undone", "files of before the rewind"}},
 		{"snapshot", f.parent, func(s *protocol.Session) { s.Snapshot = "" }, []string{"files of now"}},
+		{"held", f.parent, func(s *protocol.Session) { s.Held = "" }, []string{"files of held"}},
 		{"head", f.fork, func(s *protocol.Session) { s.Head = "" }, []string{
 			"the content of fork.txt", "files of forked", "the content of shared.txt", "shared image", "files of base", "a",
 		}},
