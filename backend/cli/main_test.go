@@ -37,6 +37,8 @@ type app struct {
 	data      string
 	workspace string
 	env       []string
+	// program is what is started; empty is the test's own program.
+	program string
 }
 
 func newApp(t testing.TB, env ...string) *app {
@@ -71,9 +73,12 @@ func (a *app) end() {
 
 func (a *app) command(args ...string) *exec.Cmd {
 	a.t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		a.t.Fatal(err)
+	program := a.program
+	if program == "" {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			a.t.Fatal(err)
+		}
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Env = a.env

@@ -49,7 +49,10 @@ func newMoving(t *testing.T) *moving {
 		}{commands[n]})
 		return llmtest.Call("exec_command", string(args))
 	})
+	// The built app, where make names it: it starts quicker than the
+	// test's program with the race detector, and is what users have.
 	m := &moving{app: newApp(t, "OPENAI_API_KEY=not-a-key", "OPENAI_BASE_URL="+model.URL)}
+	m.program = os.Getenv("TSA_BIN")
 	m.ok("run", "--new", "--workspace", m.workspace, "--approve", "never", "--json", "0")
 	m.id = m.sessions()[0].ID
 	m.before = treeOf(t, m.workspace)
@@ -180,8 +183,8 @@ func TestKilledWhileItSwitches(t *testing.T) {
 	t.Logf("%d of %d had moved", moved, crashRounds)
 }
 
-// Killed while it forks, there is a whole fork or none, and the source is as it
-// was.
+// Killed while it forks, there is in the end a whole fork or none, and the source
+// is as it was.
 func TestKilledWhileItForks(t *testing.T) {
 	m := newMoving(t)
 	took := m.timed("sessions", "fork", m.id, "--workspace", m.target("first"), "--json")
@@ -189,31 +192,39 @@ func TestKilledWhileItForks(t *testing.T) {
 	for _, s := range m.sessions() {
 		known[s.ID] = true
 	}
-	forked := 0
+	var targets []string
 	eachInstant(t, func(t *testing.T, n int, random *rand.Rand) {
 		to := m.target(strconv.Itoa(n))
+		targets = append(targets, to)
 		m.killedIn(took, random, "sessions", "fork", m.id, "--workspace", to, "--json")
 		m.settled(m.id)
 		if d := differs(treeOf(t, m.workspace), m.after); d != "" {
 			t.Fatalf("round %d: the files of the source: %s", n, d)
 		}
+	})
+	// A fork that was asked for just before is made when the app is opened again,
+	// and may need one more time for that.
+	m.settled(m.id)
+	forked := map[string]bool{}
+	for _, s := range m.sessions() {
+		if known[s.ID] {
+			continue
+		}
+		if s = m.settled(s.ID); s.Setup != nil || s.Turns != 2 || forked[s.Workspace] {
+			t.Errorf("a fork is %+v", s)
+		}
+		forked[s.Workspace] = true
+	}
+	for n, to := range targets {
 		want := ""
-		for _, s := range m.sessions() {
-			if known[s.ID] {
-				continue
-			}
-			known[s.ID] = true
-			if s = m.settled(s.ID); s.Setup != nil || s.Turns != 2 || s.Workspace != to {
-				t.Fatalf("round %d: the fork is %+v", n, s)
-			}
-			forked++
+		if forked[to] {
 			want = m.after
 		}
 		if d := differs(treeOf(t, to), want); d != "" {
-			t.Fatalf("round %d: the files of the fork: %s", n, d)
+			t.Errorf("round %d: the files of the fork: %s", n, d)
 		}
-	})
-	t.Logf("%d of %d were forked", forked, crashRounds)
+	}
+	t.Logf("%d of %d were forked", len(forked), crashRounds)
 }
 
 // Killed while it rewinds, the files are those of before or of after, and what
