@@ -45,7 +45,7 @@ PACKAGES = $$(go list ./... | grep -v '/build/windowtest')
 GO_TEST_FLAGS ?=
 # Two packages at a time: the race detector takes five times the memory, and the Temporal
 # server alone compiles for minutes with it.
-GO_TEST := go test -p 2 -timeout 20m $(GO_TEST_FLAGS)
+GO_TEST := go test -p 2 -timeout 40m $(GO_TEST_FLAGS)
 
 # What the tests are told: where the built programs are, and whether a test that can't run
 # (no display, no browser) may skip itself or must fail.

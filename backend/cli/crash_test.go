@@ -58,6 +58,7 @@ func crashRound(t *testing.T, random *rand.Rand) {
 	model := llmtest.New(t)
 	model.Handle(counting)
 	a := newApp(t, "OPENAI_API_KEY=not-a-key", "OPENAI_BASE_URL="+model.URL)
+	a.program = os.Getenv("TSA_BIN") // see newMoving
 
 	first := a.command("run", "--new", "--workspace", a.workspace, "--approve", "never", "--json", "count to four")
 	acknowledged := killAt(t, first, time.Duration(random.IntN(2200))*time.Millisecond)
